@@ -93,7 +93,8 @@ def lead_back(app: Sphinx, page: str, _template: str, context: dict[str, Any], _
     They have one package for all of a module, of which parts may be documented in another.
     """
     if page.startswith("_modules/"):
-        known = app.env.domaindata["py"]["objects"]
+        entries = app.env.domaindata["py"]["objects"].items()
+        known = [name for name, entry in entries if not entry.aliased]
         body = context["body"]
         context["body"] = BACK.sub(lambda found: found[1] + documented(found[2], known), body)
 

@@ -158,7 +158,7 @@ def batched(results: Results, rounds: int) -> None:
 def _measured_off(name: str) -> str:
     """Return the total variation that was measured of a batched rule in float32."""
     documentation = getattr(batch, f"pooled_selection{name}").__doc__ or ""
-    found = re.search(r"at most (\S+) in\s+float32", documentation)
+    found = re.search(r"at\s+most (\S+) in\s+float32", documentation)
     if found is None:
         raise ValueError("the batched rule does not say how far off it is in float32")
     return found[1]

@@ -1,10 +1,8 @@
 """What arguments may be, and the words with which all others are refused.
 
-One checker for each kind of argument: integers, tokens, real numbers, flags, names, generators.
-Each takes the value and the name that error messages call it, and returns the plain Python value
-or raises a ``ValueError`` of one line with argument, value and fix. ``True`` is no integer, ``2.0``
-is none either; NumPy's scalars and arrays of no dimension count as the numbers that they hold.
-Arrays of probabilities have a door of their own, :mod:`otspec.distributions`.
+Each checker takes the value and the name that error messages call it, and returns the plain Python
+value or raises a ``ValueError`` of one line with argument, value and fix. ``True`` is no integer,
+nor is ``2.0``; NumPy's scalars and arrays of no dimension count as the numbers that they hold.
 """
 
 import math
@@ -141,8 +139,7 @@ def as_callable(value: Any, name: str, wanted: str) -> Callable[..., Any]:
     """Check something that is called, such as a kernel."""
     if not callable(value):
         raise ValueError(f"{name} is {shown(value)}: it must be {wanted}")
-    checked: Callable[..., Any] = value
-    return checked
+    return value
 
 
 def as_instance(value: Any, name: str, kind: type | tuple[type, ...], wanted: str) -> Any:
@@ -172,12 +169,7 @@ def as_real(
     open_below: bool = False,
     infinite: bool = False,
 ) -> Number:
-    """Check a real number within bounds.
-
-    ``value``: a float, or an exact number, as :func:`otspec._base.arithmetic.as_scalar` takes it.
-    ``wanted``: what it must be, for the error message. ``open_below``: ``least`` itself is too
-    small. ``infinite``: infinity is within bounds, too; numbers are finite otherwise.
-    """
+    """Check a finite real number within bounds, above ``least`` if ``open_below``."""
     number = as_scalar(value, name)
     above = number > least if open_below else number >= least
     largest = sys.float_info.max
@@ -215,11 +207,7 @@ def as_list(values: Any, name: str, wanted: str, most: int | None = None) -> lis
 def as_tokens(
     values: Any, n: int, name: str, *, count: int | None = None, unordered: bool = False
 ) -> tuple[int, ...]:
-    """Check token ids.
-
-    ``n``: vocabulary size. ``count``: look at no more than so many; where there are more, −1 is the
-    last that is returned. ``unordered``: a set will do.
-    """
+    """Check token ids below n; of more than ``count`` the last that is returned is −1."""
     wanted = f"{'a collection' if unordered else 'a sequence'} of integer token ids"
     _refuse_unordered(values, name, wanted, not unordered)
     if type(values) in (tuple, list) and (count is None or len(values) <= count):

@@ -9,7 +9,8 @@ import numbers
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from numbers import Real
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +23,7 @@ Array: TypeAlias = npt.NDArray[Any]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 Number: TypeAlias = float | Fraction
 
-_MOST_BITS = 2**20
-"""The longest numerator or denominator of an exact power, about 315,000 digits."""
+_MOST_BITS = 2**20  # the longest numerator or denominator of an exact power, about 315,000 digits
 
 
 def as_numbers(values: Any, name: str) -> Array:
@@ -57,11 +57,7 @@ def as_scalar(value: Any, name: str) -> Number:
 
 
 def in_arithmetic(values: Sequence[Any], name: str, exact: bool) -> Array:
-    """Read a list of written numbers as floats unless a fraction, or ``exact``, asks for more.
-
-    ``name``: what error messages call it. ``exact``: read decimals as the fractions that they
-    write.
-    """
+    """Read written numbers as floats unless a fraction, or ``exact``, asks for more."""
     if exact or any(isinstance(value, str) and "/" in value for value in values):
         return as_numbers(list(values), name)
     return np.array(
@@ -113,8 +109,7 @@ def positive_part(values: Array) -> Array:
     """Return max(values, 0), entry by entry and in the same arithmetic."""
     # A plain `np.maximum(values, 0)` would leave the integer 0 among fractions, and 0 / 1 is a
     # float.
-    part: Array = np.maximum(values, zeros(1, like=values))
-    return part
+    return np.maximum(values, zeros(1, like=values))
 
 
 def power(values: Any, exponent: int) -> Any:
@@ -152,11 +147,7 @@ def counted_power(base: int, exponent: int, most: int = 10**18) -> int:
 
 
 def over_one_denominator(*arrays: Array) -> tuple[Any, ...]:
-    """Return arrays times their common denominator, and that.
-
-    Result: ``*arrays``: fractions as whole numbers; floats as they are. ``unit``: the least common
-    multiple of all denominators; 1.0 for floats.
-    """
+    """Return arrays times their common denominator, and that; floats as they are, and 1.0."""
     if not is_exact(arrays[0]):
         return *arrays, 1.0
     unit = math.lcm(*(value.denominator for array in arrays for value in array.ravel().tolist()))
@@ -171,10 +162,7 @@ def over_one_denominator(*arrays: Array) -> tuple[Any, ...]:
 
 
 def as_whole(values: Sequence[Any]) -> tuple[list[Any], int]:
-    """Return fractions as whole numbers over their common denominator; floats as they are, over 1.
-
-    Sums and products of the whole numbers look for no common divisors; :func:`quotient` leads back.
-    """
+    """Return fractions as whole numbers over their common denominator; floats as they are."""
     if any(isinstance(value, float) for value in values):
         return list(values), 1
     unit = math.lcm(*(value.denominator for value in values))
@@ -231,3 +219,39 @@ def _from_elements(elements: Array, name: str) -> Array:
     exact = np.empty(len(flat), dtype=object)
     exact[:] = [as_fraction(value, f"{name}[{index}]") for index, value in enumerate(flat)]
     return exact.reshape(elements.shape)
+
+
+def is_number(value: Any) -> TypeGuard[Number]:
+    """Whether something is a real number of a kind that Python or NumPy has."""
+    return isinstance(value, (Real, np.number, np.bool_))
+
+
+def plain_number(value: Any) -> Number:
+    """Return a number as Python has it."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def over(one: Number, two: Number) -> Number:
+    """Return a quotient: exact if both are, infinite if the divisor is 0."""
+    if two == 0:
+        return math.inf if one >= 0 else -math.inf
+    if isinstance(one, float) or isinstance(two, float):
+        return float(one) / float(two)
+    return Fraction(one) / Fraction(two)
+
+
+def powered(number: Number, power: Number) -> Number:
+    """Return a power of a positive number: exact for the powers 1 and -1."""
+    if power == 1:
+        return number
+    return over(1, number) if power == -1 else float(number) ** float(power)
+
+
+def size_of(number: Number) -> Number:
+    """Return the absolute value."""
+    return number if number >= 0 else -number
+
+
+def exponential(y: Number) -> float:
+    """Return e to a power."""
+    return math.exp(y) if y < 700 else math.inf

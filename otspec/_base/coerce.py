@@ -1,8 +1,4 @@
-"""Objects that a caller passes, before anything is known of them.
-
-Their methods are the caller's code, which may raise anything; a ``ValueError`` of one line is made
-of that.
-"""
+"""Objects that a caller passes, whose methods may raise anything: one line is made of that."""
 
 import math
 from array import ArrayType
@@ -99,8 +95,7 @@ def _row(value: Any, name: str) -> list[Any] | None:
         return _in_full(value, name)
     if not getattr(value, "ndim", 0):
         return None
-    entries: list[Any] = as_array(value, name).tolist()
-    return entries
+    return as_array(value, name).tolist()
 
 
 def _is_sequence(values: Any) -> bool:

@@ -1,8 +1,4 @@
-"""Numba where it is installed: machine code for the loops that cannot be array operations.
-
-The loops run as plain Python too. Compiled, they do the same operations in the same order (no
-fast-math), so that floats are identical.
-"""
+"""Numba where it is installed: machine code that does what Python would (no fast-math)."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -24,8 +20,7 @@ def jitable(function: Loop) -> Loop:
         return function
     from numba.extending import register_jitable
 
-    marked: Loop = register_jitable(function)
-    return marked
+    return register_jitable(function)
 
 
 def unwriteable(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

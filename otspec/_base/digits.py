@@ -1,8 +1,7 @@
 """Exact numbers as decimal digits, however many they have.
 
-Python refuses to write or read integers of more than 4,300 digits, since that takes quadratic
-time, and its switch is one for the whole process. Here they are written in nearly linear time,
-without that switch; reading them stays refused, in words that say so.
+Python refuses to write or read integers of more than 4,300 digits, for the whole process. Here they
+are written in nearly linear time, without that switch; reading them stays refused.
 """
 
 import decimal
@@ -11,24 +10,16 @@ import sys
 from fractions import Fraction
 from typing import Any
 
-MOST_DIGITS = 4300
-"""Digits of the longest exact number that is read from text."""
+MOST_DIGITS = 4300  # digits of the longest exact number that is read from text
 _DIRECT_BITS = 12_000  # below, str() is allowed at any setting of Python's limit, and fast
 _SHOWN = 40
 _ENDS = 3
 
 
 def digits_of(number: int) -> str:
-    """Return all decimal digits of an integer.
-
-    Result: what ``str(number)`` would be without Python's limit.
-
-    Examples
-    --------
-    >>> digits_of(-120)
-    '-120'
-    """
-    if abs(number).bit_length() <= min(_DIRECT_BITS, 3 * _smallest_limit()):
+    """Return all decimal digits of an integer: ``str(number)`` without Python's limit."""
+    limit = sys.get_int_max_str_digits() or _DIRECT_BITS
+    if abs(number).bit_length() <= min(_DIRECT_BITS, 3 * limit):
         return str(number)
     sign = "-" if number < 0 else ""
     # The context is this thread's own. Nothing is rounded: that would raise.
@@ -37,12 +28,6 @@ def digits_of(number: int) -> str:
         context.Emin = decimal.MIN_EMIN
         context.traps[decimal.Inexact] = True
         return sign + str(_as_decimal(abs(number), {}))
-
-
-def _smallest_limit() -> int:
-    """Return how many digits ``str`` of an integer may have in this process."""
-    limit: int = sys.get_int_max_str_digits()
-    return limit or _DIRECT_BITS
 
 
 def _as_decimal(number: int, powers: dict[int, decimal.Decimal]) -> decimal.Decimal:
@@ -59,27 +44,17 @@ def _as_decimal(number: int, powers: dict[int, decimal.Decimal]) -> decimal.Deci
 
 
 def written(value: Fraction | int) -> str:
-    """Return an exact number whole, such as ``"17/20"``, with all its digits.
-
-    Examples
-    --------
-    >>> written(Fraction(17, 20)), written(Fraction(3))
-    ('17/20', '3')
-    """
+    """Return an exact number whole, such as ``"17/20"``, with all its digits."""
     if value.denominator == 1:
         return digits_of(int(value))
     return f"{digits_of(value.numerator)}/{digits_of(value.denominator)}"
 
 
 def shortened(value: Fraction | int) -> str:
-    """Return an exact number for people: whole, or its ends and how many digits it has.
-
-    Result: as :func:`written` up to 40 characters.
+    """Return an exact number for people: whole, or beyond 40 characters its ends and length.
 
     Examples
     --------
-    >>> shortened(Fraction(2, 3))
-    '2/3'
     >>> shortened(Fraction(1, 3**10_000))
     '1/163…001 (4,772 digits)'
     """
@@ -102,13 +77,7 @@ def plain(value: Any) -> str:
 
 
 def counted(number: int) -> str:
-    """Return a count with thousands separated; by its power of ten if nobody would read that.
-
-    Examples
-    --------
-    >>> counted(12_345), counted(3**1000)
-    ('12,345', 'more than 10^476')
-    """
+    """Return a count with thousands separated; by its power of ten if nobody would read that."""
     if number.bit_length() <= 100:
         return f"{number:,}"
     return f"more than 10^{int((number.bit_length() - 1) * math.log10(2))}"

@@ -8,23 +8,7 @@ from typing import Any
 
 
 def needed(package: str, what: str, extra: str, hint: str = "") -> ModuleType:
-    """Return a package that something needs.
-
-    Parameters
-    ----------
-    package : str
-    what : str
-        What needs it, as an error says.
-    extra : str
-        The set of optional dependencies that it is in.
-    hint : str
-        How the error goes on.
-
-    Raises
-    ------
-    ValueError
-        It, or a package that it needs, is not installed.
-    """
+    """Return a package that something needs, or say in which set of optional dependencies it is."""
     try:
         return importlib.import_module(package)
     except ImportError as error:

@@ -12,13 +12,10 @@ Value = TypeVar("Value")
 
 
 def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the same numbers in memory that nobody can write to.
-
-    Result: a copy, unless the memory is safe already: a flag says only that this view is not to be
-    written through, while its owner may still write. Numbers are kept in ``bytes``, which never
-    change, so that such an array can be shared whoever passes it. Objects are kept in an array of
-    their own; what is handed out is a view, whose flag cannot be set back.
-    """
+    """Return the same numbers in memory that nobody can write to, copied unless it is already."""
+    # A flag says only that this view is not to be written through, while its owner may still write.
+    # Numbers are kept in `bytes`, which never change; objects in an array of their own, of which a
+    # view is handed out, whose flag cannot be set back.
     if values.dtype.hasobject:
         owner = values.copy()
         owner.flags.writeable = False
@@ -61,11 +58,7 @@ def display() -> Any:
 
 
 class Shown:
-    """What is shown on one line or as a card when its name is typed.
-
-    ``repr`` and rich show the rows that :mod:`otspec.display` has for the class on one line;
-    IPython's shell and notebooks show the card.
-    """
+    """What is shown on one line, or as a card, by the rows of :mod:`otspec.display`."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -75,8 +68,7 @@ class Shown:
                 setattr(cls, name, getattr(cls, name))
 
     def __repr__(self) -> str:
-        line: str = display().line(self)
-        return line
+        return display().line(self)
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
         yield from display().parts(self)
@@ -85,8 +77,7 @@ class Shown:
         display().pretty(self, printer, cycle)
 
     def _repr_html_(self) -> str:
-        html: str = display().card_of(self).html()
-        return html
+        return display().card_of(self).html()
 
 
 class cached_property(functools.cached_property[Value]):  # noqa: N801  as that of functools
@@ -96,8 +87,7 @@ class cached_property(functools.cached_property[Value]):  # noqa: N801  as that 
 
         @functools.wraps(func)
         def freezing(holder: Any) -> Value:
-            value: Value = frozen(func(holder))
-            return value
+            return frozen(func(holder))
 
         super().__init__(freezing)
 
@@ -106,12 +96,9 @@ class Frozen(Shown):
     """An object whose arrays are its own, so that nobody else can change what it says.
 
     A dataclass gets read-only copies of the arrays that it is made of, and tuples for lists; one
-    with a ``__post_init__`` of its own passes arrays through :func:`read_only`, or through a
-    check that does, or calls :meth:`__post_init__` here. What the :class:`cached_property` of
-    this module remembers is read-only, too.
-
-    Copies and pickles are made without what is remembered, since it can be computed again, and
-    hold read-only arrays like the original.
+    with a ``__post_init__`` of its own passes arrays through :func:`read_only`, or a check that
+    does, or calls :meth:`__post_init__` here. Copies and pickles are made without what its
+    :class:`cached_property` remember, and hold read-only arrays like the original.
     """
 
     def __post_init__(self) -> None:

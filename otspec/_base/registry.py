@@ -12,8 +12,8 @@ Named = TypeVar("Named")
 class Registry(Mapping[str, Entry], Generic[Entry]):
     """A table of things of one kind, by name, in the order of tables.
 
-    It is a mapping, whose entries are added with :meth:`add` or, where they say their own name,
-    with :meth:`register`. Other packages add theirs by an entry point of the group, such as
+    Entries are added with :meth:`add` or, where they say their own name, with :meth:`register`.
+    Other packages add theirs by an entry point of the group, such as
 
     .. code-block:: ini
 
@@ -21,8 +21,8 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         otspec.rules =
             my-rule = my_package.rules:MyRule
 
-    They are loaded when the table is first looked at, so that importing the package looks for
-    none. One that cannot be loaded or added is left out, with a warning.
+    They are loaded when the table is first looked at. One that cannot be loaded or added is left
+    out, with a warning.
 
     Parameters
     ----------
@@ -31,8 +31,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     group : str
         The group of entry points, such as ``"otspec.laws"``.
     check : callable, optional
-        Takes the name and the entry; raises ``ValueError`` for what cannot be one. See
-        :func:`subclass_of` and :func:`instance_of`.
+        Takes the name and the entry; raises ``ValueError`` for what cannot be one.
     """
 
     def __init__(
@@ -44,31 +43,14 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         self._complete = False
 
     def add(self, name: str, entry: Entry) -> None:
-        """Add an entry; adding it again changes nothing.
-
-        Parameters
-        ----------
-        name : str
-        entry : object
-
-        Raises
-        ------
-        ValueError
-            Another entry has the name, or the entry is not of the kind.
-        """
+        """Add an entry; a ValueError refuses another of that name, or of another kind."""
         if self._check is not None:
             self._check(name, entry)
         if self._entries.setdefault(name, entry) is not entry:
             raise ValueError(f"there is another {self.what} named {name!r}: rename one of them")
 
     def register(self, entry: Named) -> Named:
-        """Add an entry by its own ``name``, and return it: a decorator for classes.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`add`.
-        """
+        """Add an entry by its own ``name``, and return it: a decorator for classes."""
         named: Any = entry
         self.add(named.name, named)
         return entry
@@ -127,12 +109,6 @@ def instance_of(kind: type) -> Callable[[str, Any], None]:
 def meant(name: str, known: Iterable[str]) -> str:
     """Return the question whether another name was meant: the closest, or nothing if none is close.
 
-    A name that was begun is the shortest that goes on so.
-
-    Dashes in front do not count, so that options are told apart by their words.
-
-    ``name``: which is none of them.
-
     Examples
     --------
     >>> meant("acept", ["accept", "trace"]), meant("x", ["accept"])
@@ -145,10 +121,8 @@ def meant(name: str, known: Iterable[str]) -> str:
     return "".join(f"; did you mean {words[each]!r}?" for each in closest)
 
 
-_SHORTEST = 3
-"""Fewest signs that are taken for the beginning of a name."""
-_LONGEST = 80
-"""Most signs that are compared: nobody mistypes more."""
+_SHORTEST = 3  # fewest signs that are taken for the beginning of a name
+_LONGEST = 80  # most signs that are compared: nobody mistypes more
 
 
 def _check_name(name: str, entry: Any) -> None:

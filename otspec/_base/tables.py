@@ -1,8 +1,7 @@
 """The door to the terminal: lines and tables that any encoding can show, and that cannot act on it.
 
-Names of files and of arrays, and messages about them, may hold anything. What is not printable
-is escaped, so that no name moves the cursor, reverses the text or starts a line of its own; what
-the encoding of the stream lacks is written in ASCII, so that nothing stops in the middle.
+What is not printable is escaped, so that no name moves the cursor, reverses the text or starts a
+line of its own; what the encoding of the stream lacks is written in ASCII.
 """
 
 import codecs
@@ -15,8 +14,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-_WIDEST = 100_000
-"""A width at which no table is cut off."""
+_WIDEST = 100_000  # a width at which no table is cut off
 _PLAIN = {
     "≈": "~", "…": "...", "×": "x", "·": "*", "−": "-", "–": "-", "—": "-", "≤": "<=", "≥": ">=",
     "→": "->", "τ": "tau", "ρ": "rho", "λ": "lambda", "Σ": "sum", "‘": "'", "’": "'", "“": '"',
@@ -43,9 +41,6 @@ def keep_answers_apart() -> None:
 def printable(text: str) -> str:
     r"""Return a text whose characters all have a look of their own, on one line.
 
-    Control characters, those that reverse the direction of text, lone surrogates, and separators
-    other than the blank are written as Python writes them.
-
     Examples
     --------
     >>> printable("trace\x1b[2J.npz")
@@ -68,15 +63,7 @@ def listed(names: Sequence[str], word: str) -> str:
 
 
 def say(*lines: object, err: bool = False) -> None:
-    """Print lines; none is an empty line.
-
-    Parameters
-    ----------
-    *lines : object
-        Each is one line, made :func:`printable`.
-    err : bool
-        To standard error in place of standard output.
-    """
+    """Print lines, each made :func:`printable`; none is an empty line."""
     for line in lines or ("",):
         _write(printable(str(line)), err=err)
 

@@ -1,11 +1,8 @@
-"""One HTML file that needs nothing else: its beginning and end, tables, pictures, figures.
-
-It follows the reader's choice of bright or dark, and can be printed. A table never is wider than
-the page: on a narrow one each row of many cells is a block, with the names of the columns.
-"""
+"""One HTML file that needs nothing else: its beginning and end, tables, pictures, figures."""
 
 import html
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from typing import TypeAlias
 
 from otspec._base.tables import printable
@@ -13,83 +10,18 @@ from otspec._base.tables import printable
 Cell: TypeAlias = "str | tuple[str, str]"
 """What a table says at a place; of a pair the second part is below the first, and smaller."""
 
-_STYLE = """
-:root { color-scheme: light dark; --ink: #222; --quiet: #5c5c5c; --line: #ddd; --ground: #fff;
-        --panel: #f4f5f7; --good: #00755a; --bad: #b34700; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e4e2; --quiet: #a3a3a0; --line: #3a3c40; --ground: #131416; --panel: #1f2124;
-          --good: #3ec79f; --bad: #ff8a3d; } }
-* { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground);
-       max-width: 88rem; margin: 2rem auto; padding: 0 1.25rem; overflow-wrap: break-word; }
-h1, h2, h3 { line-height: 1.2; text-wrap: balance; overflow-wrap: anywhere; }
-h2 { margin-top: 2.5rem; }
-h1::first-letter, h2::first-letter, h3::first-letter,
-th::first-letter, .key dt::first-letter { text-transform: uppercase; }
-p, li { max-width: 52rem; }
-.lead { font-size: 1.2rem; max-width: 72rem; }
-.key { display: grid; grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); gap: .75rem;
-       margin: 1.5rem 0; padding: 0; }
-.key div { background: var(--panel); border-radius: .4rem; padding: .75rem 1rem; }
-.key dt { color: var(--quiet); font-size: .85rem; }
-.key dd { margin: 0; font-size: 1.5rem; font-weight: 600; font-variant-numeric: tabular-nums; }
-.key dd + dd { font-size: .85rem; font-weight: 400; color: var(--quiet); }
-.beside { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 34rem), 1fr));
-          gap: 1rem 2.5rem; align-items: start; }
-.beside svg { width: 100%; }
-.beside h2 { margin-top: 1rem; }
-figure { margin: 1rem 0; overflow-x: auto; }
-figcaption { color: var(--quiet); font-size: .85rem; max-width: 52rem; }
-svg { max-width: 100%; height: auto; }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums;
-        margin: .5rem 0; width: 100%; }
-th, td { padding: .3rem .8rem; text-align: right; vertical-align: top; }
-th:first-child, td:first-child { padding-left: 0; }
-th { border-bottom: 2px solid var(--ink); font-weight: 600; vertical-align: bottom; }
-td { border-bottom: 1px solid var(--line); }
-td small { display: block; color: var(--quiet); font-size: .8rem; }
-.words { text-align: left; overflow-wrap: anywhere; }
-th.words { overflow-wrap: normal; }
-pre { background: var(--panel); padding: .6rem 1rem; border-radius: .4rem; font-size: .85rem;
-      white-space: pre-wrap; overflow-wrap: anywhere; }
-.failed, .undecided { border-left: 4px solid var(--bad); padding-left: 1rem; }
-.passed { border-left: 4px solid var(--good); padding-left: 1rem; }
-@media screen and (max-width: 44rem) {
-  body { margin: 1rem auto; padding: 0 1rem; }
-  .key { grid-template-columns: 1fr 1fr; }
-  figure svg { min-width: 34rem; }
-  .many, .many tbody { display: block; }
-  .many thead { display: none; }
-  .many tr { display: grid; grid-template-columns: repeat(3, 1fr); gap: .3rem .75rem;
-             padding: .6rem 0; border-bottom: 1px solid var(--line); }
-  .many td { border: 0; padding: 0; text-align: left; overflow-wrap: anywhere; }
-  .many td::before { content: attr(data-name); display: block; color: var(--quiet);
-                     font-size: .75rem; }
-  .many td:empty { display: none; }
-  .many td:first-child { grid-column: 1 / -1; font-weight: 600; }
-  th, td { padding: .3rem .4rem; } }
-@media print {
-  :root { color-scheme: light; --ink: #000; --quiet: #444; --line: #bbb; --ground: #fff;
-          --panel: #f4f5f7; }
-  body { max-width: none; margin: 0; font-size: 10pt; }
-  figure, .key div, tr, pre { break-inside: avoid; }
-  h2, h3 { break-after: avoid; }
-  thead { display: table-header-group; } }
-"""
-
-
-_FEW = 4
-"""Columns that fit any page."""
+_FEW = 4  # columns that fit any page
 
 
 def page(title: str, body: Iterable[str]) -> Iterable[str]:
     """Yield the lines of a file: a heading, and what is below it, which is HTML."""
+    style = (files("otspec._base") / "webpage.css").read_text(encoding="utf-8")
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     # The icon is there so that browsers do not ask for one.
     yield f'<link rel="icon" href="data:,"><title>{escaped(title)}</title>'
-    yield f"<style>{_STYLE}</style></head><body>"
+    yield f"<style>\n{style}</style></head><body>"
     yield f"<h1>{escaped(title)}</h1>"
     yield from body
     yield "</body></html>"

@@ -9,20 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-UNFINISHED = ".partial"
-"""The ending of files that become others once they are written in full."""
+UNFINISHED = ".partial"  # the ending of files that become others once they are written in full
 
 
 @contextmanager
 def in_one_step(path: Path) -> Iterator[IO[bytes]]:
-    """Give a stream to a file beside a path that replaces it if all goes well, and vanishes if not.
-
-    What a symbolic link names is replaced, not the link; what is no file, such as ``/dev/stdout``,
-    is written to directly.
-
-    Raises ``OSError``: the file cannot be written, or not in full; an earlier one is left as it
-    was.
-    """
+    """Give a stream to a file that replaces another if all goes well, and vanishes if not."""
+    # What a symbolic link names is replaced, not the link; what is no file, such as /dev/stdout, is
+    # written to directly. If that fails with an OSError, an earlier file is left as it was.
     real = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         with path.open("wb") as stream:

@@ -44,7 +44,6 @@ from otspec.batch._drafters import (
     top_tokens,
 )
 from otspec.batch._from_logits.verification import from_logits, warp
-from otspec.batch._pooled_rules import pooled_selection, pooled_selection_without_replacement
 from otspec.batch._results import (
     CorrectedBlock,
     Corrections,
@@ -57,6 +56,8 @@ from otspec.batch._results import (
 from otspec.batch._rules import (
     k_sequential,
     maximal_coupling,
+    pooled_selection,
+    pooled_selection_without_replacement,
     recursive_rejection,
     recursive_rejection_without_replacement,
     spechub,

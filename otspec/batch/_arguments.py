@@ -1,19 +1,11 @@
-"""One checker for each kind of argument, and one for all arguments of a rule.
-
-Each raises a ValueError that names the argument, what it is and the fix.
-
-What stands in an array is not looked at, since that would wait for the device: nothing here
-notices rows that do not sum to 1, or uniform numbers outside [0, 1). Only token ids are looked at,
-and only in NumPy's arrays, where nothing has to be waited for.
-"""
+"""Checks of arguments. Values are not looked at (that would wait for a device), but NumPy's ids."""
 
 from typing import TypeAlias
 
 import numpy as np
 
 from otspec._base.arguments import as_flag
-from otspec.batch._array_api.library import Array, Library, library_of
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Library, Problem, library_of
 from otspec.batch._arrays import FLOATS, INTEGERS, dtype_name, kind_of, one_library
 from otspec.batch._results import Corrections
 

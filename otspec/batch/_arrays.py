@@ -1,8 +1,4 @@
-"""Which arrays the batch functions take, of each alone and of several together.
-
-What would be computed as something else than what was meant is refused: a masked array without its
-mask, rows of more than double precision in float32, booleans as token ids.
-"""
+"""Which arrays the batch functions take; what would be computed as something else is refused."""
 
 import math
 import sys
@@ -22,8 +18,7 @@ from otspec._base.coerce import shown
 from otspec.batch._array_api.library import Array, Library, is_torch, library_of
 from otspec.distributions import as_k
 
-FLOATS = ("float32", "float64", "float16", "bfloat16")
-"""Dtypes of probabilities and logits."""
+FLOATS = ("float32", "float64", "float16", "bfloat16")  # dtypes of probabilities and logits
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 """Dtypes of token ids."""
 
@@ -59,10 +54,6 @@ def _all_torch(values: tuple[Any, ...]) -> bool:
     return True
 
 
-def _is_strided(values: Any) -> bool:
-    return str(values.layout) == "torch.strided" and not values.is_quantized
-
-
 def _check_one_by_one(arguments: dict[str, Any]) -> None:
     for name, values in arguments.items():
         _check_array(name, values)
@@ -85,7 +76,7 @@ def _check_array(name: str, values: Any) -> None:
     if is_numpy_array(values):
         _check_numpy(name, values)
     elif is_torch(values):
-        if not _is_strided(values):
+        if str(values.layout) != "torch.strided" or values.is_quantized:
             raise ValueError(f"{name} is sparse, nested or quantized: pass {name}.to_dense()")
     elif is_pydata_sparse_array(values):
         raise ValueError(f"{name} is sparse: pass {name}.todense()")
@@ -143,14 +134,10 @@ def bits_of(logits: Array) -> Array:
     return logits.detach().view(getattr(sys.modules["torch"], _HALVES[name]))
 
 
-MOST_DRAFTS = 2**53
-"""Up to here every number of drafts is a float64."""
-MOST_PASSES = 10_000
-"""Where every draft costs a pass."""
-MOST_DISTINCT = 64
-"""Where the masses of pools of distinct drafts are needed."""
-MOST_GRADES = 256
-"""Pools are looked at in pairs, once for each of them."""
+MOST_DRAFTS = 2**53  # up to here every number of drafts is a float64
+MOST_PASSES = 10_000  # where every draft costs a pass
+MOST_DISTINCT = 64  # where the masses of pools of distinct drafts are needed
+MOST_GRADES = 256  # pools are looked at in pairs, once for each of them
 _NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating)
 """What Python or NumPy would turn into a float, though it is none."""
 
@@ -159,18 +146,14 @@ def as_count(
     name: str, value: Any, least: int, most: int | None = None, why: str = "no less"
 ) -> int:
     """Return an integer between two bounds."""
-    number: int = value if type(value) is int else _as_integer(name, value)
+    if getattr(value, "ndim", 0):
+        raise ValueError(f"{name} is {kind_of(value)}: it must be one integer")
+    number = value if type(value) is int else as_k(value, name)
     if number < least:
         raise ValueError(f"{name} is {number}: it must be at least {least}")
     if most is not None and number > most:
         raise ValueError(f"{name} is {shown(number)}: it must be at most {most:,}, {why}")
     return number
-
-
-def _as_integer(name: str, value: Any) -> int:
-    if getattr(value, "ndim", 0):
-        raise ValueError(f"{name} is {kind_of(value)}: it must be one integer")
-    return as_k(value, name)
 
 
 def as_number_of_drafts(k: Any) -> int:

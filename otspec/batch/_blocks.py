@@ -1,12 +1,6 @@
 """The fronts of the rules for blocks: arguments are checked, and go to the kernels."""
 
-from otspec.batch._arguments import (
-    check_block_problem,
-    check_corrections,
-    check_paths_problem,
-    check_reach,
-    problem_of,
-)
+from otspec.batch import _arguments as arguments
 from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._array_api.sequences import drafted_block
 from otspec.batch._calls import completed, verified_block
@@ -32,36 +26,9 @@ def token_verification(
 
     Law: :class:`otspec.blocks.TokenVerification`;
     :func:`otspec.batch.block_verification` keeps more. Source: Block, alg. 2.
-
-    Parameters
-    ----------
-    draft : array, shape (..., L, V)
-        The distributions that the tokens of the block were drawn from, p_1 to p_L.
-    target : array, shape (..., L + 1, V)
-        The target at the same places, and after the block.
-    drafts : array of token ids, shape (..., L)
-    uniforms : array, shape (..., L + 1)
-        One for each place, and the last one for the draw.
-    mask : array of bool, shape (..., L), optional
-        For shorter blocks, as for :func:`otspec.batch.block_verification`.
-    partial : bool
-        As for :func:`otspec.batch.maximal_coupling`.
-    checked : bool
-        As for :func:`otspec.batch.maximal_coupling`.
-
-    Returns
-    -------
-    VerifiedBlock
-        ``length`` and ``token``, each of shape (...).
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.batch.block_verification`.
-
-    Notes
-    -----
     Cost: a copy of two rows of each block, and one pass over them.
+
+    Parameters, result and errors are those of :func:`otspec.batch.block_verification`.
     """
     given = draft, target, drafts, uniforms, mask
     return verified_block("token_verification", given, partial=partial, checked=checked)
@@ -87,7 +54,9 @@ def block_verification(
 
     Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
     target's text. No such rule keeps more on average. :class:`otspec.blocks.BlockVerification`.
-    Source: block verification, published version, alg. 2.
+    Source: block verification, published version, alg. 2. Each place goes through the sums of
+    :func:`otspec.batch.maximal_coupling`, with the same precision. Cost: one pass over the block,
+    and what :func:`otspec.batch.token_verification` costs.
 
     Parameters
     ----------
@@ -102,9 +71,7 @@ def block_verification(
     mask : array of bool, shape (..., L), optional
         True for the tokens of a shorter block, which come first. The target after a block of
         ℓ tokens is then ``target[..., ℓ, :]``. Use it to end a block with an end-of-text token.
-    partial : bool
-        As for :func:`otspec.batch.maximal_coupling`.
-    checked : bool
+    partial, checked
         As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
@@ -116,12 +83,6 @@ def block_verification(
     ------
     ValueError
         As :func:`otspec.batch.maximal_coupling`; also blocks that do not fit.
-
-    Notes
-    -----
-    Each place goes through the sums of :func:`otspec.batch.maximal_coupling`, whose total variation
-    is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block, and what
-    :func:`otspec.batch.token_verification` costs.
     """
     given = draft, target, drafts, uniforms, mask
     return verified_block("block_verification", given, partial=partial, checked=checked)
@@ -150,23 +111,20 @@ def block_verification_preprint(
 
     Law: the text decoded block by block is the target's. No coupling of blocks of L tokens
     keeps more of the first block, but later blocks keep less.
-    :class:`otspec.blocks.BlockVerificationPreprint`. Source: Block, alg. 3. Everything else is as
-    in :func:`otspec.batch.block_verification`.
+    :class:`otspec.blocks.BlockVerificationPreprint`. Source: Block, alg. 3. Cost: as
+    :func:`otspec.batch.block_verification`; with corrections L (L − 1)/2 more passes over a place.
 
     Parameters
     ----------
-    draft, target, drafts, uniforms, mask : array
-        Rows are the models' own. If corrections reach beyond a shorter block, they need the
+    draft, target, drafts, uniforms, mask, partial, checked
+        As for :func:`otspec.batch.block_verification`. Rows are the models' own, and ``partial`` is
+        the same in all blocks of a text. If corrections reach beyond a shorter block, they need the
         draft's row after it, too.
-    partial : bool
-        As for :func:`otspec.batch.block_verification`, in all blocks of a text.
     corrections : Corrections, optional
         From the previous block; None at the beginning of a text.
     reach : array of int, shape (...), optional
         The planned length of each block, at most L; by default its actual length. They differ if
         an end-of-text token ended the block: corrections reach to the planned end.
-    checked : bool
-        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -177,21 +135,16 @@ def block_verification_preprint(
     ------
     ValueError
         As :func:`otspec.batch.block_verification`; also corrections of blocks of another length.
-
-    Notes
-    -----
-    Cost: as :func:`otspec.batch.block_verification`; with corrections L (L − 1)/2 further passes
-    over a place.
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
         given = draft, target, drafts, uniforms, mask
-        library = check_block_problem(given, checked)
+        library = arguments.check_block_problem(given, checked)
         if corrections is not None and not checked:
-            check_corrections(corrections, drafts)
+            arguments.check_corrections(corrections, drafts)
         if reach is not None and not checked:
-            check_reach(reach, drafts)
-        problem = problem_of(library, given, checked)
+            arguments.check_reach(reach, drafts)
+        problem = arguments.problem_of(library, given, checked)
         return drafted_block.preprint(problem, corrections, reach)
 
 
@@ -211,44 +164,31 @@ def greedy_multi_path(
     among equal ones. The law of this path has a closed form, which replaces p in
     :func:`block_verification` of the chosen path.
 
-    Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
-    target's text; :class:`otspec.blocks.GreedyMultiPath`. Source: GBV.
+    Law: as of :func:`block_verification`; :class:`otspec.blocks.GreedyMultiPath`. Source: GBV.
+    Cost: a stable sort of the vocabulary at each of L places, whatever K is; row by row only at
+    places whose residual is asked for. Where there is no float64, the sum over the ranks is one of
+    float32.
 
     Parameters
     ----------
     draft : array, shape (..., K, L, V)
-        What each token of each path was drawn from. Paths that begin alike have equal rows there.
+        What each token of each path was drawn from. Paths that begin alike have equal rows there,
+        also behind withdrawn drafts.
     target : array, shape (..., K, L + 1, V)
         The target at the same places, and after each path.
     drafts : array of token ids, shape (..., K, L)
         The paths, each drawn independently of the others.
-    uniforms : array, shape (..., L + 1)
-        One for each place, and the last one for the draw.
-    partial : bool
-        As for :func:`block_verification`. Rows behind withdrawn drafts are equal, too, where paths
-        begin alike.
-    checked : bool
-        As for :func:`otspec.batch.maximal_coupling`.
+    uniforms, partial, checked
+        As for :func:`block_verification`, as are the errors.
 
     Returns
     -------
     VerifiedPath
         ``path``, ``length`` and ``token``, each of shape (...).
-
-    Raises
-    ------
-    ValueError
-        As :func:`block_verification`.
-
-    Notes
-    -----
-    Cost: a stable sort of the vocabulary at each of L places, whatever K is; row by row only at
-    places whose residual is asked for. Where there is no float64, the sum over the ranks is one of
-    float32.
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
         given = draft, target, drafts, uniforms, None
-        library = check_paths_problem(given, checked)
-        problem = problem_of(library, given, checked)
+        library = arguments.check_paths_problem(given, checked)
+        problem = arguments.problem_of(library, given, checked)
         return greatest(problem)

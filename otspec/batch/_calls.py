@@ -1,8 +1,7 @@
 """Calls of rules: one operation of a graph that PyTorch compiles, or run directly.
 
 PyTorch looks before each call of a compiled function at all that was looked at when its graph was
-made. So a call that goes row by row outside a graph is one operation inside, and nothing more is
-done on the way to it: the operation checks the arguments itself.
+made. So in a graph a call is one operation, which checks the arguments itself.
 """
 
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 from otspec._base.arguments import as_flag
 from otspec.batch import _dispatch, _running
 from otspec.batch._arguments import Given, check_probabilities, check_tokens
-from otspec.batch._array_api.library import Array, is_compiled, quietly
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Problem, is_compiled, quietly
 from otspec.batch._arrays import one_library
 from otspec.batch._results import Verified, VerifiedBlock
 
@@ -79,10 +77,7 @@ def operation(name: str) -> Any:
 def completed(
     partial: bool, draft: Array, target: Array, drafts: Array
 ) -> tuple[Array, Array, Array]:
-    """Return rows over one more token, the null token, if they are ``partial``; else as they are.
-
-    The null token has the draft mass that is missing and the target 0. Ids out of range become it.
-    """
+    """Return ``partial`` rows with a null token, which has the missing mass; others as they are."""
     if not as_flag(partial, "partial"):
         return draft, target, drafts
     library = one_library(draft=draft, target=target, drafts=drafts)

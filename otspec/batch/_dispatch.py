@@ -1,8 +1,7 @@
 """Which path a call takes: row by row in machine code, or by operations on whole arrays.
 
-Row by row go plain arrays of NumPy and plain tensors of PyTorch on a CPU, eagerly, where Numba is
-installed and the rows are float32 or float64 that lie one after another, or are copied so. Nothing
-here refuses anything: what does not fit goes to the array path, whose checks say what is wrong.
+Row by row go NumPy's arrays and PyTorch's tensors on a CPU, eagerly, with Numba, in float32 or
+float64. Nothing is refused here: what does not fit goes to the array path, whose checks say why.
 """
 
 import os
@@ -141,7 +140,7 @@ def _in_memory(
         return None
     kinds = {type(values) for values in given}
     if kinds == {np.ndarray}:
-        return (list(given), _itself, 1) if has_numba() else None
+        return (list(given), lambda values: values, 1) if has_numba() else None
     if not is_torch(given[0]):
         return None
     torch = sys.modules["torch"]
@@ -220,10 +219,6 @@ def _all(*shape: int) -> Array:
     flags = np.ones(shape, np.bool_)
     flags.setflags(write=False)
     return flags
-
-
-def _itself(values: Array) -> Array:
-    return values
 
 
 def has_numba() -> bool:

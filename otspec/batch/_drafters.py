@@ -15,7 +15,8 @@ from otspec.warping import STEPS
 def sample_iid(draft: Array, uniforms: Array, /) -> Array:
     """Draw independent drafts.
 
-    Law: :class:`otspec.IID`. A token of probability 0 is never drawn.
+    Law: :class:`otspec.IID`. A token of probability 0 is never drawn. Total variation of one draw,
+    measured: 2e-8 in float32, 1e-16 in float64. Cost: one sum.
 
     Parameters
     ----------
@@ -33,10 +34,6 @@ def sample_iid(draft: Array, uniforms: Array, /) -> Array:
     ------
     ValueError
         Shapes, dtypes or devices that do not fit.
-
-    Notes
-    -----
-    Measured total variation of one draw: 2e-8 in float32, 1e-16 in float64. Cost: one sum.
     """
     with quietly(draft):
         _check("sample_iid", draft, uniforms)
@@ -47,28 +44,14 @@ def sample_without_replacement(draft: Array, uniforms: Array, /) -> Array:
     """Draw distinct drafts one after another, each from the draft without the earlier ones.
 
     Law: :class:`otspec.WithoutReplacement`, which is also the law of Gumbel top-k. It takes k
-    uniform numbers instead of one per token.
+    uniform numbers instead of one per token. Everything else is as for :func:`sample_iid`.
 
     Parameters
     ----------
     draft : array, shape (..., V)
         With at least k tokens of positive probability. Otherwise the last drafts repeat or have
-        probability 0: mask them.
+        probability 0: mask them. A ValueError refuses more drafts than tokens.
     uniforms : array, shape (..., k)
-
-    Returns
-    -------
-    array of token ids, shape (..., k)
-        int64, in the order of drawing. −1 for a row of zeros.
-
-    Raises
-    ------
-    ValueError
-        Shapes, dtypes or devices that do not fit; more drafts than tokens.
-
-    Notes
-    -----
-    Measured total variation of one draw: 2e-8 in float32, 1e-16 in float64. Cost: one sum.
     """
     with quietly(draft):
         _check("sample_without_replacement", draft, uniforms)
@@ -78,28 +61,14 @@ def sample_without_replacement(draft: Array, uniforms: Array, /) -> Array:
 def sample_spechub(draft: Array, uniforms: Array, /) -> Array:
     """Draw SpecHub's two drafts: one of them is the likeliest token a, the hub.
 
-    Law: :class:`otspec.Hub`: (x, a) with probability p(x), (a, x) with p(a) p(x) / (1 − p(a)).
+    Law: :class:`otspec.Hub`: (x, a) with probability p(x), (a, x) with p(a) p(x) / (1 − p(a)). Both
+    are the hub if it has all the mass. Everything else is as for :func:`sample_iid`.
 
     Parameters
     ----------
     draft : array, shape (..., V)
     uniforms : array, shape (..., 2)
         For the order, and for the token other than the hub.
-
-    Returns
-    -------
-    array of token ids, shape (..., 2)
-        int64. Both are the hub if it has all the mass.
-
-    Raises
-    ------
-    ValueError
-        Shapes, dtypes or devices that do not fit; other than two uniform numbers.
-
-    Notes
-    -----
-    Measured total variation of one draw: 2e-8 in float32, 1e-16 in float64. Cost: a maximum and a
-    sum.
     """
     with quietly(draft):
         _check("sample_spechub", draft, uniforms)
@@ -128,7 +97,8 @@ def draft_from_logits(
 ) -> Drafted:
     """Draw drafts from logits; return them with the probabilities that they were drawn from.
 
-    Law: that of the sampler for ``warp(logits, ...)``.
+    Law: that of the sampler for ``warp(logits, ...)``. With Numba, float32 and half-precision
+    logits on a CPU go row by row and are read once.
 
     Parameters
     ----------
@@ -150,10 +120,6 @@ def draft_from_logits(
     ValueError
         As the sampler and :func:`otspec.batch.warp`; an unknown sampler.
 
-    Notes
-    -----
-    With Numba, float32 and half-precision logits on a CPU go row by row and are read once.
-
     Examples
     --------
     >>> import numpy as np
@@ -174,7 +140,7 @@ def top_tokens(values: Array, k: int, /) -> Array:
 
     Law: :class:`otspec.Fixed`. Every lossless rule accepts the target's mass of these tokens: draw
     the token from the target, with :func:`sample_iid` or :func:`draft_from_logits`, and check
-    whether it is one of them.
+    whether it is one of them. Cost: one pass row by row, elsewhere a sort.
 
     Parameters
     ----------
@@ -193,10 +159,6 @@ def top_tokens(values: Array, k: int, /) -> Array:
     ------
     ValueError
         An array or a dtype that does not fit; a k out of range.
-
-    Notes
-    -----
-    Cost: one pass row by row, elsewhere a sort.
 
     Examples
     --------

@@ -16,19 +16,12 @@ _SHARED = 1 << 21
 
 
 class Rows(NamedTuple):
-    """Arguments of a rule as NumPy's arrays, read-only, one row after another.
+    """Arguments of a rule as NumPy's arrays, read-only, one row after another."""
 
-    ``arguments``: what machine code takes: ``draft`` and ``target``, (rows, V), and of a rule that
-    verifies ``drafts``, (rows, k) of int64, ``uniforms``, (rows, k + 1) of float64, and ``valid``,
-    (rows, k) of bool. ``lead``: the leading axes of the arguments. ``back``: turns an array of
-    NumPy into one of the library of the arguments. ``threads``: how many threads may share the
-    rows: those of PyTorch, and one of NumPy.
-    """
-
-    arguments: tuple[Array, ...]
-    lead: tuple[int, ...]
-    back: Callable[[Array], Array]
-    threads: int
+    arguments: tuple[Array, ...]  # what machine code takes, (rows, ...) each
+    lead: tuple[int, ...]  # the leading axes of the arguments
+    back: Callable[[Array], Array]  # turns NumPy's arrays into those of the arguments' library
+    threads: int  # how many may share the rows: those of PyTorch, one of NumPy
 
     @property
     def number(self) -> int:

@@ -10,10 +10,9 @@ import numpy as np
 from otspec._base.arguments import as_flag
 from otspec.batch._arguments import Given, check_block_problem, check_problem, problem_of
 from otspec.batch._array_api import drafters, k_sequential, recursive_rejection, spechub
-from otspec.batch._array_api.library import Array, library_of
+from otspec.batch._array_api.library import Array, Problem, library_of
 from otspec.batch._array_api.optimum import acceptance, best_cut
 from otspec.batch._array_api.pooled import clock_selection, graded_pools
-from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import drafted_block, greatest_path, traversal
 from otspec.batch._array_api.warping import Settings, probabilities
 from otspec.batch._arrays import as_grades
@@ -24,21 +23,14 @@ from otspec.batch._rows import Rows, read_only
 
 @dataclass(frozen=True)
 class BatchRule:
-    """What there is to know of a rule.
+    """What there is to know of a rule."""
 
-    ``kernel``: takes a :class:`~otspec.batch._array_api.problem.Problem`, and the options of the
-    rule. ``rows``: the module of :mod:`otspec.batch._numba` whose ``verify`` runs the rule row by
-    row. ``drafter``: the function of :mod:`otspec.batch` that draws the drafts which the rule is
-    for. ``k``: the only number of drafts that the rule takes. ``masked``: whether rows may have
-    fewer drafts. ``graded``: whether a number of grades is an option.
-    """
-
-    kernel: Callable[..., Verified]
-    rows: str
-    drafter: str
-    k: int | None = None
-    masked: bool = True
-    graded: bool = False
+    kernel: Callable[..., Verified]  # takes a Problem, and the options of the rule
+    rows: str  # the module of _numba whose `verify` runs the rule row by row
+    drafter: str  # draws the drafts that the rule is for
+    k: int | None = None  # the only number of drafts that the rule takes
+    masked: bool = True  # whether rows may have fewer drafts
+    graded: bool = False  # whether a number of grades is an option
 
 
 RULES = {
@@ -55,7 +47,7 @@ RULES = {
     ),
     "k_sequential": BatchRule(k_sequential.verify, "k_sequential", "sample_iid"),
     "pooled_selection": BatchRule(
-        graded_pools.verify, "pooled.pooled_selection", "sample_iid", graded=True
+        graded_pools.verify, "pooled.graded_pools", "sample_iid", graded=True
     ),
     "pooled_selection_without_replacement": BatchRule(
         clock_selection.verify,
@@ -105,8 +97,7 @@ def verified_block(name: str, given: Given, *, checked: bool) -> VerifiedBlock:
         verify = getattr(machine("sequences.drafted_block"), rule)
         return VerifiedBlock(*rows.run(verify, kinds=KINDS[VerifiedBlock]))
     library = check_block_problem(given, checked)
-    found: VerifiedBlock = getattr(drafted_block, rule)(problem_of(library, given, checked))
-    return found
+    return getattr(drafted_block, rule)(problem_of(library, given, checked))
 
 
 def greatest(problem: Problem) -> VerifiedPath:

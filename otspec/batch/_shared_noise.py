@@ -13,7 +13,8 @@ def shared_noise(like: Array, positions: Array, seed: int, /) -> Array:
 
     Law: independent exponential numbers of mean 1. The random bits are the same in every library
     and on every device (Threefry-2x32, 20 rounds); the numbers differ by the rounding of a
-    logarithm.
+    logarithm. They keep 24 binary digits however small they are, so a race over a large vocabulary
+    is as fine as one over a small one.
 
     Parameters
     ----------
@@ -35,11 +36,6 @@ def shared_noise(like: Array, positions: Array, seed: int, /) -> Array:
     ------
     ValueError
         A seed out of range, or shapes, dtypes or devices that do not fit.
-
-    Notes
-    -----
-    Numbers keep 24 binary digits however small they are, so a race over a large vocabulary is as
-    fine as one over a small one.
     """
     with quietly(like):
         library = one_library(like=like, positions=positions)
@@ -60,10 +56,8 @@ def sample_from_noise(draft: Array, noise: Array, k: int, /) -> Array:
 
     Parameters
     ----------
-    draft : array, shape (..., V)
-        As for :func:`otspec.batch.maximal_coupling`.
-    noise : array, shape (..., V)
-        As :func:`otspec.batch.shared_noise` returns it.
+    draft, noise : array, shape (..., V)
+        As for :func:`otspec.batch.maximal_coupling`, and of :func:`otspec.batch.shared_noise`.
     k : int
         From 1 to V.
 
@@ -114,18 +108,13 @@ def gumbel_coupling(
         True where a draft counts.
     logits : bool
         True if the target is logits at temperature 1; ``-inf`` masks a token.
-    checked : bool
-        As for :func:`otspec.batch.maximal_coupling`.
+    checked
+        As for :func:`otspec.batch.maximal_coupling`, as are the errors.
 
     Returns
     -------
     Verified
         ``index`` is the first draft that equals the token. A row of zeros has token −1.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.batch.maximal_coupling`.
     """
     with quietly(target):
         as_logits = as_flag(logits, "logits")

@@ -1,8 +1,4 @@
-"""Operations of a graph that PyTorch compiles, each a whole call: they do what it does outside.
-
-Importing this module imports PyTorch. The operations are defined without
-:func:`torch.library.custom_op`, whose way into one takes as long as many a rule.
-"""
+"""Operations of a graph that PyTorch compiles, each a whole call."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,16 +11,12 @@ from otspec.batch._array_api.library import Array, library_of
 from otspec.batch._results import KINDS, Verified, VerifiedBlock
 from otspec.batch._running import BLOCK_RULES, RULES, optimum, verified, verified_block
 
+# Without torch.library.custom_op, whose way into an operation takes as long as many a rule.
 _LIBRARY = torch.library.Library("otspec", "FRAGMENT")
 
 
 def _operation(name: str, schema: str, run: Callable[..., Any], like: Callable[..., Any]) -> Any:
-    """Return the operation ``otspec::name``.
-
-    ``name``: that of the public function. ``schema``: arguments and results, as PyTorch writes
-    them. ``run``: what it does with tensors. There are no gradients of it. ``like``: returns arrays
-    of the shapes and dtypes of the results, of which nothing else matters.
-    """
+    """Return the operation ``otspec::name``; ``like`` returns shapes and dtypes of its results."""
     whole = f"otspec::{name}"
     _LIBRARY.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
     _LIBRARY.impl(name, run, "CompositeExplicitAutograd")
@@ -38,17 +30,14 @@ def _mapped(
     made: Any, info: Any, axes: tuple[int | None, ...], *given: Any
 ) -> tuple[Any, int | list[int]]:
     """Return the results for rows that are mapped over, and where the axis of the mapping is."""
-    rows = (
-        _led(part, axis, info.batch_size) if isinstance(part, torch.Tensor) else part
-        for part, axis in zip(given, axes, strict=True)
-    )
+    rows = list(given)
+    for place, (part, axis) in enumerate(zip(given, axes, strict=True)):
+        if axis is not None:
+            rows[place] = part.movedim(axis, 0)
+        elif isinstance(part, torch.Tensor):
+            rows[place] = part.expand(info.batch_size, *part.shape)
     found = made(*rows)
     return found, [0] * len(found) if isinstance(found, list) else 0
-
-
-def _led(rows: Array, axis: int | None, size: int) -> Array:
-    """Return rows with the axis of the mapping before the others."""
-    return rows.expand(size, *rows.shape) if axis is None else rows.movedim(axis, 0)
 
 
 def _rule(
@@ -69,16 +58,12 @@ def _rule(
     return _operation(name, f"({given}{more}) -> Tensor[]", listed, like)
 
 
-def _like_the_optimum(draft: Array, target: Array, k: int) -> Array:  # noqa: ARG001
-    return draft.new_empty(draft.shape[:-1], dtype=library_of(draft).wide)
-
-
 OPERATIONS = {
     "optimal_acceptance": _operation(
         "optimal_acceptance",
         "(Tensor draft, Tensor target, int k) -> Tensor",
         optimum,
-        _like_the_optimum,
+        lambda draft, *_: draft.new_empty(draft.shape[:-1], dtype=library_of(draft).wide),
     ),
     **{
         name: _rule(

@@ -5,17 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from otspec._base.arguments import as_choice, as_flag, as_parents, children_of, depths_of
-from otspec.batch._arguments import (
-    Given,
-    check_mask,
-    check_pair,
-    check_tokens,
-    check_uniforms,
-    library_of_all,
-    problem_of,
-)
-from otspec.batch._array_api.library import Array, Library, library_of, quietly
-from otspec.batch._array_api.problem import Problem
+from otspec.batch import _arguments as arguments
+from otspec.batch._array_api.library import Array, Library, Problem, library_of, quietly
 from otspec.batch._array_api.sequences import by_depth
 from otspec.batch._arrays import as_grades
 from otspec.batch._calls import completed, selected
@@ -45,7 +36,9 @@ def tree_verification(
 
     Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
     target's text; :class:`otspec.blocks.DraftSelection` with ``merge=False``.
-    Source: MCSD, alg. 1 and 2; SpecTr, alg. 3 where no drafts are equal.
+    Source: MCSD, alg. 1 and 2; SpecTr, alg. 3 where no drafts are equal. Cost: at each depth a copy
+    of two rows and one call of the rule for the whole batch; one row and one sum for the token
+    after a leaf.
 
     Parameters
     ----------
@@ -70,12 +63,11 @@ def tree_verification(
         an undrafted node. Distinct siblings are left out from the last one on; SpecHub's siblings
         count both or not at all. Mask what follows an end-of-text token, and distinct drafts
         beyond the draft's number of tokens.
-    partial : bool
-        As for :func:`otspec.batch.block_verification`; nothing is drafted below a withdrawn draft.
+    partial, checked
+        As for :func:`otspec.batch.maximal_coupling`. Nothing is drafted below a withdrawn draft.
+        The tree and the options are always checked.
     grades : int
         As for :func:`otspec.batch.pooled_selection`; other rules ignore it.
-    checked : bool
-        As for :func:`otspec.batch.maximal_coupling`; the tree and the options are always checked.
 
     Returns
     -------
@@ -87,11 +79,6 @@ def tree_verification(
     ValueError
         As :func:`otspec.batch.maximal_coupling`; also an invalid tree, or one that does not fit the
         rule or the arrays.
-
-    Notes
-    -----
-    Cost: at each depth a copy of two rows and one call of the rule for the whole batch; one row
-    and one sum for the token after a leaf.
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
@@ -113,18 +100,17 @@ def verify_tree(
     grades: int = 6,
     checked: bool = False,
 ) -> VerifiedTree:
-    """Check the arguments of :func:`tree_verification`, and run it.
-
-    ``models`` return the probabilities of both models after a node of each row, if the arrays that
-    are given have only their shape and their dtype.
-    """
+    """Check :func:`tree_verification`'s arguments and run it, with rows by node from ``models``."""
+    # The models are given where the arrays have only their shape and their dtype.
     row = RULES[as_choice(rule, "rule", RULES)]
     shape = as_tree_shape(tree)
     if row.k is not None:
         check_numbers_of_children(shape, rule, row.k)
     numbers = len(shape.widths) + 1, max(shape.widths) + 1
     whole = *given, drafts, uniforms, mask
-    problem = problem_of(check_tree_problem(shape, numbers, whole, checked), whole, checked)
+    problem = arguments.problem_of(
+        check_tree_problem(shape, numbers, whole, checked), whole, checked
+    )
     options = (as_grades(grades),) if row.graded else ()
 
     def select(at: Problem) -> Verified:
@@ -154,54 +140,34 @@ def traversal_verification(
     kept with probability Σ (w q − c p)₊/W, a leaf with w, and one token is drawn from
     (w q − c p)₊. For distinct siblings p is rescaled without the deleted ones.
 
-    Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
-    target's text; :class:`otspec.blocks.TraversalVerify` with ``merge=False``, or
-    :class:`otspec.blocks.TraversalVerifyWithoutReplacement`. It keeps at least what recursive
-    rejection keeps by :func:`tree_verification`; on a chain it is :func:`block_verification`.
-    Source: Traversal Verification.
+    Law: as of :func:`tree_verification`; :class:`otspec.blocks.TraversalVerify` with
+    ``merge=False``, or :class:`otspec.blocks.TraversalVerifyWithoutReplacement`. It keeps at least
+    what recursive rejection keeps by :func:`tree_verification`; on a chain it is
+    :func:`block_verification`. Source: Traversal Verification. Cost: one pass over a row for each
+    node, with ``distinct`` also a sum for each inner node; and a copy of two rows with one pass.
 
     Parameters
     ----------
-    draft, target, drafts, tree
-        As for :func:`tree_verification`. Rows of leaves in the draft must be finite.
+    draft, target, drafts, tree, mask, partial, checked
+        As for :func:`tree_verification`, as are the result and the errors. Rows of leaves in the
+        draft must be finite.
     uniforms : array, shape (..., nodes + 1)
         One for each node, and the last one for the draw.
-    mask, partial, checked
-        As for :func:`tree_verification`.
     distinct : bool
         Whether siblings are drawn without replacement; else they are independent.
-
-    Returns
-    -------
-    VerifiedTree
-        As of :func:`tree_verification`.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`tree_verification`; or ``distinct`` that is not a bool.
-
-    Notes
-    -----
-    Cost: one pass over a row for each node, with ``distinct`` also a sum for each inner node; and
-    a copy of two rows with one pass over them.
     """
     with quietly(draft):
         shape = as_tree_shape(tree)
         draft, target, drafts = completed(partial, draft, target, drafts)
         given = draft, target, drafts, uniforms, mask
         library = check_tree_problem(shape, (len(shape) + 1,), given, checked)
-        problem = problem_of(library, given, checked)
+        problem = arguments.problem_of(library, given, checked)
         return traversed(problem, shape.parents, as_flag(distinct, "distinct"))
 
 
 @dataclass(frozen=True)
 class TreeShape:
-    """The nodes of a tree.
-
-    ``parents``: of each node; −1 stands for the text. ``children``: how many the text has, and each
-    node. ``widths``: the most children of a node at each depth, from the text on.
-    """
+    """Parents (−1: the text), numbers of children (first the text's), and the most by depth."""
 
     parents: tuple[int, ...]
     children: tuple[int, ...]
@@ -236,17 +202,14 @@ def check_numbers_of_children(shape: TreeShape, rule: str, only_k: int) -> None:
 
 
 def check_tree_problem(
-    tree: TreeShape, numbers: tuple[int, ...], given: Given, checked: bool
+    tree: TreeShape, numbers: tuple[int, ...], given: arguments.Given, checked: bool
 ) -> Library:
-    """Check the arguments of the verification of a tree, where drafts are (..., nodes).
-
-    ``numbers``: the last axes of the uniform numbers.
-    """
+    """Check the arguments of the verification of a tree; ``numbers``: last axes of the uniforms."""
     draft, target, drafts, uniforms, mask = given
     if as_flag(checked, "checked"):
         return library_of(draft)
-    library = library_of_all(given)
-    check_pair(draft, target)
+    library = arguments.library_of_all(given)
+    arguments.check_pair(draft, target)
     nodes = len(tree)
     if draft.ndim < 2 or draft.shape[-2] != nodes + 1:
         raise ValueError(
@@ -256,7 +219,7 @@ def check_tree_problem(
     lead = draft.shape[:-2]
     if drafts.shape != (*lead, nodes):
         raise ValueError(f"drafts has shape {drafts.shape}: it must be {(*lead, nodes)}")
-    check_tokens(drafts)
-    check_uniforms(uniforms, (*lead, *numbers))
-    check_mask(mask, drafts)
+    arguments.check_tokens(drafts)
+    arguments.check_uniforms(uniforms, (*lead, *numbers))
+    arguments.check_mask(mask, drafts)
     return library

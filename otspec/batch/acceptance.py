@@ -9,17 +9,9 @@ from typing import Any
 
 from otspec._base.arguments import as_choice, as_flag
 from otspec._base.coerce import shown
+from otspec.batch import _arrays as arrays
 from otspec.batch._arguments import check_drafts, check_probabilities, counted_ids, library_of_pair
 from otspec.batch._array_api.library import Array, is_torch, quietly
-from otspec.batch._arrays import (
-    MOST_DISTINCT,
-    MOST_PASSES,
-    as_count,
-    as_grades,
-    as_number_of_drafts,
-    kind_of,
-    one_library,
-)
 from otspec.batch._calls import completed, completed_pair, operation
 from otspec.batch._dispatch import are_learnt
 from otspec.batch._from_logits.settings import settings_of_both
@@ -36,11 +28,9 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /, *, partial: bool 
 
     Parameters
     ----------
-    draft, target : array, shape (..., V)
-        As for :func:`otspec.batch.maximal_coupling`.
+    draft, target, partial
+        Arrays of shape (..., V) and a flag, as for :func:`otspec.batch.maximal_coupling`.
     k : int
-    partial : bool
-        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -66,7 +56,7 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /, *, partial: bool 
     with quietly(draft):
         library_of_pair(draft, target)
         draft, target = completed_pair(partial, draft, target)
-        k = as_number_of_drafts(k)
+        k = arrays.as_number_of_drafts(k)
         if is_torch(draft) and not are_learnt(draft, target):
             return operation("optimal_acceptance")(draft, target, k)
         return optimum(draft, target, k)
@@ -94,22 +84,13 @@ def recursive_rejection_without_replacement(
 ) -> Array:
     """Return the probability that one of the given distinct drafts is accepted.
 
-    Its mean over drafts is :meth:`otspec.rules.RecursiveRejectionWithoutReplacement.acceptance`,
-    for which there is no formula at full vocabulary with more than two drafts.
-
-    Parameters
-    ----------
-    draft, target : array, shape (..., V)
-    drafts : array of token ids, shape (..., k)
-        As from :func:`otspec.batch.sample_without_replacement`.
-
-    Returns
-    -------
-    array, shape (...)
+    Its mean over drafts, (..., k) as from :func:`otspec.batch.sample_without_replacement`, is
+    :meth:`otspec.rules.RecursiveRejectionWithoutReplacement.acceptance`, for which there is no
+    formula at full vocabulary with more than two drafts: (..., V), (..., V), (..., k) -> (...).
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
-        library = one_library(draft=draft, target=target, drafts=drafts)
+        library = arrays.one_library(draft=draft, target=target, drafts=drafts)
         library_of_pair(draft, target)
         check_drafts(drafts, draft)
         ids = counted_ids(library, drafts, None, draft.shape[-1])
@@ -122,7 +103,7 @@ def k_sequential(draft: Array, target: Array, k: int, /, *, partial: bool = Fals
     Law: :meth:`otspec.rules.KSequential.acceptance` at the ρ that
     :func:`otspec.batch.k_sequential` uses. (..., V), (..., V) -> (...).
     """
-    return _of_pair("k_sequential", draft, target, partial, as_number_of_drafts(k))
+    return _of_pair("k_sequential", draft, target, partial, arrays.as_number_of_drafts(k))
 
 
 def spechub(draft: Array, target: Array, /, *, partial: bool = False) -> Array:
@@ -140,7 +121,7 @@ def pooled_selection(
 
     At most :func:`optimal_acceptance`. Residual tokens that happen to be drafts are not counted.
     """
-    options = as_number_of_drafts(k), as_grades(grades)
+    options = arrays.as_number_of_drafts(k), arrays.as_grades(grades)
     return _of_pair("pooled_selection", draft, target, partial, *options)
 
 
@@ -152,7 +133,10 @@ def pooled_selection_without_replacement(
     At most the optimum for distinct drafts. Residual tokens that happen to be drafts are not
     counted. Work grows with k²: k is at most 64.
     """
-    name, options = "pooled_selection_without_replacement", (_as_distinct(k), as_grades(grades))
+    name, options = (
+        "pooled_selection_without_replacement",
+        (_as_distinct(k), arrays.as_grades(grades)),
+    )
     return _of_pair(name, draft, target, partial, *options)
 
 
@@ -183,6 +167,7 @@ def from_logits(
     """Return the result of a function of this module, given logits instead of probabilities.
 
     Law: that of the function for ``warp(draft_logits, ...)`` and ``warp(target_logits, ...)``.
+    With Numba, float32 and half-precision logits on a CPU go row by row and are read once.
 
     Parameters
     ----------
@@ -207,10 +192,6 @@ def from_logits(
     ValueError
         As the function and :func:`otspec.batch.from_logits`; missing or superfluous k or drafts.
 
-    Notes
-    -----
-    With Numba, float32 and half-precision logits on a CPU go row by row and are read once.
-
     Examples
     --------
     >>> import numpy as np
@@ -222,12 +203,12 @@ def from_logits(
         rule = as_choice(rule, "rule", ACCEPTANCES)
         known = as_flag(draft_probabilities, "draft_probabilities")
         given = {"draft_logits": draft_logits, "target_logits": target_logits}
-        one_library(**given)
+        arrays.one_library(**given)
         settings = settings_of_both(given, known, temperature, top_k, top_p, min_p, order)
         options = _options(rule, k, drafts, grades)
         check_probabilities("draft_logits", draft_logits)
         if drafts is not None:
-            library = one_library(**given, drafts=drafts)
+            library = arrays.one_library(**given, drafts=drafts)
             check_drafts(drafts, draft_logits)
             options = (counted_ids(library, drafts, None, draft_logits.shape[-1]),)
         found = accepted_straight(rule, (draft_logits, target_logits), settings, *options)
@@ -239,18 +220,18 @@ def from_logits(
 
 
 def _as_passes(k: Any) -> int:
-    return as_count("k", k, 1, MOST_PASSES, "a pass for each draft")
+    return arrays.as_count("k", k, 1, arrays.MOST_PASSES, "a pass for each draft")
 
 
 def _as_distinct(k: Any) -> int:
-    return as_count("k", k, 1, MOST_DISTINCT, "since work grows with its square")
+    return arrays.as_count("k", k, 1, arrays.MOST_DISTINCT, "since work grows with its square")
 
 
 _COUNTS: dict[str, Callable[[Any], int]] = {
-    "optimal_acceptance": as_number_of_drafts,
+    "optimal_acceptance": arrays.as_number_of_drafts,
     "recursive_rejection": _as_passes,
-    "k_sequential": as_number_of_drafts,
-    "pooled_selection": as_number_of_drafts,
+    "k_sequential": arrays.as_number_of_drafts,
+    "pooled_selection": arrays.as_number_of_drafts,
     "pooled_selection_without_replacement": _as_distinct,
 }
 """How a number of drafts is checked, where a rule takes one."""
@@ -264,7 +245,7 @@ def _options(rule: str, k: Any, drafts: Array | None, grades: Any) -> tuple[Any,
         raise ValueError(f"k is {shown(k)}: {wanted}, for {rule}")
     if (drafts is not None) != distinct:
         wanted = "pass the drafts" if distinct else "leave them out"
-        raise ValueError(f"drafts is {kind_of(drafts)}: {wanted}, for {rule}")
-    graded = (as_grades(grades),) if rule.startswith("pooled") else ()
+        raise ValueError(f"drafts is {arrays.kind_of(drafts)}: {wanted}, for {rule}")
+    graded = (arrays.as_grades(grades),) if rule.startswith("pooled") else ()
     counted = (_COUNTS[rule](k),) if rule in _COUNTS else ()
     return (drafts,) if distinct else (*counted, *graded)

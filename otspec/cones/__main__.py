@@ -5,7 +5,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from otspec._base.tables import forgive_encodings, print_table, say
-from otspec.cones.double_description import require
+from otspec.cones.condition import require
 from otspec.cones.reach import LADDERS, Attempt, reach
 
 

@@ -1,15 +1,22 @@
-"""Linear conditions on a draft law, a target and an acceptance: what they are, and in print."""
+"""Linear conditions on a draft law, a target and an acceptance: what they are, and in print.
+
+The two descriptions of a polyhedron follow from each other in exact arithmetic. Source: Fukuda and
+Prodon, "Double description method revisited" (1995), as implemented in cddlib with GMP rationals;
+it is the method of Canonical, app. C.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from math import lcm
+from types import ModuleType
+from typing import Any, Literal, get_args
 
 from otspec._base.arguments import as_choice, as_list
 from otspec._base.arithmetic import as_scalar
 from otspec._base.coerce import shown
-from otspec.cones.coordinates import Coordinates, dot
-from otspec.cones.vectors import Quotient, Vector
+from otspec._base.extras import needed
+from otspec.cones.coordinates import Coordinates, Quotient, Vector, coprime, dot
 
 Kind = Literal["trivial", "cut", "equality", "other"]
 Drafts = Literal["any", "iid", "independent"]
@@ -37,13 +44,7 @@ class Condition:
     cut: tuple[int, ...] | None = None
 
     def slack(self, values: Sequence[Fraction]) -> Fraction:
-        """Return by how much the condition holds, given the coordinates' values.
-
-        Raises
-        ------
-        ValueError
-            Floats, or another number of values.
-        """
+        """Return by how much the condition holds, given the coordinates' exact values."""
         given = as_list(values, "values", "the coordinates' values, as fractions")
         exact = [as_scalar(value, f"values[{i}]") for i, value in enumerate(given)]
         if len(exact) != len(self.coefficients) or not all(isinstance(v, Fraction) for v in exact):
@@ -60,11 +61,8 @@ class Condition:
     def written(self, drafts: Drafts = "any") -> str:
         """Return the condition in print.
 
-        Parameters
-        ----------
-        drafts : {"any", "iid", "independent"}
-            Write the condition of a cut for i.i.d. drafts from p, or for independent drafts from
-            p, p', p'', …; by default, and for any other condition, with the mass P of each row.
+        That of a cut can be written for ``"iid"`` drafts from p, or for ``"independent"`` ones from
+        p, p', p'', …; by default, and for any other condition, it has the mass P of each row.
         """
         as_choice(drafts, "drafts", get_args(Drafts))
         if self.cut is None or drafts == "any":
@@ -97,20 +95,15 @@ class Condition:
 
 
 class Classifier:
-    """Recognizes trivial conditions and cuts modulo equalities.
-
-    ``equalities``: their span is what conditions are compared modulo.
-    """
+    """Recognizes trivial conditions and cuts modulo the span of equalities."""
 
     def __init__(self, coordinates: Coordinates, equalities: Iterable[Vector] = ()) -> None:
         self.coordinates = coordinates
         self.modulo = Quotient(equalities)
         self._known: dict[Vector, Condition] = {}
         self._equal: list[Vector] = []
-        tokens = len(coordinates.drafts) + coordinates.n
-        for index in range(tokens):
-            vector = coordinates.unit(index)
-            self._learn(Condition(coordinates, vector, "trivial"))
+        for index in range(len(coordinates.drafts) + coordinates.n):
+            self._learn(Condition(coordinates, coordinates.unit(index), "trivial"))
         for cut in coordinates.token_sets():
             self._learn(Condition(coordinates, coordinates.cut(cut), "cut", cut))
 
@@ -176,3 +169,70 @@ def _inside(cut: tuple[int, ...], k: int, drafts: Drafts) -> str:
 def _sum(terms: Iterable[tuple[int, str]]) -> str:
     """Write a sum of names with positive factors."""
     return " + ".join(name if factor == 1 else f"{factor} {name}" for factor, name in terms) or "0"
+
+
+Point = tuple[Fraction, ...]
+
+
+def cone_generators(inequalities: Sequence[Vector]) -> tuple[list[Vector], list[Vector]]:
+    """Return a basis of the linear space in the cone {c : a · c ≥ 0}, and its extreme rays."""
+    array, linear = _converted("INEQUALITY", [(0, *row) for row in inequalities])
+    directions = [(index, row) for index, row in enumerate(array) if row[0] == 0]
+    lineality = [coprime(row[1:]) for index, row in directions if index in linear]
+    return lineality, [coprime(row[1:]) for index, row in directions if index not in linear]
+
+
+def irredundant(inequalities: Sequence[Vector]) -> list[Vector]:
+    """Return the inequalities a · c ≥ 0 that do not follow from the others, by exact LPs."""
+    if not inequalities:
+        return []
+    cdd = require()
+    matrix = cdd.gmp.matrix_from_array(
+        [(0, *row) for row in inequalities], rep_type=cdd.RepType.INEQUALITY
+    )
+    superfluous = cdd.gmp.redundant_rows(matrix)
+    return [row for index, row in enumerate(inequalities) if index not in superfluous]
+
+
+def vertices(inequalities: Iterable[Point], equations: Iterable[Point]) -> list[Point]:
+    """Return the vertices of a bounded polyhedron, of c + a · b ≥ 0 and c + a · b = 0."""
+    equal = list(equations)
+    array, _ = _converted("INEQUALITY", [*equal, *inequalities], len(equal))
+    return [tuple(Fraction(value) for value in row[1:]) for row in array]
+
+
+def facets(points: Sequence[Point]) -> tuple[list[Point], list[Point]]:
+    """Return the facets of the hull of points, and the equations of the flat that it lies in."""
+    # Scaled to whole numbers, cddlib is twice as fast.
+    scale = lcm(*(value.denominator for point in points for value in point))
+    array, linear = _converted(
+        "GENERATOR", [(1, *(int(scale * value) for value in point)) for point in points]
+    )
+    rows = [(Fraction(row[0]), *(scale * Fraction(value) for value in row[1:])) for row in array]
+    # Besides the facets, a hull in homogeneous coordinates may have the face at infinity.
+    proper = [index for index, row in enumerate(rows) if any(row[1:])]
+    return (
+        [rows[index] for index in proper if index not in linear],
+        [rows[index] for index in proper if index in linear],
+    )
+
+
+def _converted(
+    given: str, rows: Sequence[Sequence[Any]], equations: int = 0
+) -> tuple[list[Sequence[Any]], set[int]]:
+    """Return the other description, and which of its rows are linear."""
+    cdd = require()
+    matrix = cdd.gmp.matrix_from_array(rows, lin_set=range(equations), rep_type=cdd.RepType[given])
+    polyhedron = cdd.gmp.polyhedron_from_matrix(matrix, row_order=cdd.RowOrderType.MIN_INDEX)
+    if given == "INEQUALITY":
+        converted = cdd.gmp.copy_generators(polyhedron)
+    else:
+        converted = cdd.gmp.copy_inequalities(polyhedron)
+    return list(converted.array), set(converted.lin_set)
+
+
+def require() -> ModuleType:
+    """Import pycddlib, or raise ``ValueError`` with how to install it."""
+    hint = ", which compiles against libcdd and GMP (on Debian: apt install libcdd-dev libgmp-dev)"
+    needed("cdd.gmp", "otspec.cones", "cones", hint=hint)
+    return needed("cdd", "otspec.cones", "cones", hint=hint)

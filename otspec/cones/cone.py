@@ -1,9 +1,8 @@
 """The cones of conditions dual to transport (Cones, 1-4): every condition that can matter, at once.
 
 By Farkas' lemma a system A x = b, x ≥ 0 has a solution if and only if z · b ≥ 0 for every z with
-Aᵀ z ≥ 0, and it is enough to ask the generators of that cone of z. They do not depend on b: they
-hold for all draft laws and targets at once. Source: Canonical, app. C, for acceptance 1; here
-also for the optimum of app. D.
+Aᵀ z ≥ 0, and it is enough to ask the generators of that cone, which hold for all draft laws and
+targets. Source: Canonical, app. C, for acceptance 1; here also for the optimum of app. D.
 """
 
 from dataclasses import dataclass
@@ -14,9 +13,8 @@ from typing import get_args
 from otspec._base.arguments import as_choice, as_real
 from otspec._base.arithmetic import Number
 from otspec._base.coerce import shown
-from otspec.cones.condition import Classifier, Condition, Drafts
+from otspec.cones.condition import Classifier, Condition, Drafts, cone_generators
 from otspec.cones.coordinates import Coordinates, Rows, coordinates
-from otspec.cones.double_description import cone_generators
 from otspec.distributions import DistributionLike
 from otspec.drafts import DraftLaw
 
@@ -75,18 +73,9 @@ class Cone:
         return not self.others and not self.missing and self._classifier.equalities_are_cuts()
 
     def conditions(self, drafts: Drafts = "iid") -> tuple[str, ...]:
-        """Return the conditions that are not trivial, in print.
+        """Return the conditions that are not trivial, in print, as :meth:`Condition.written`.
 
-        Parameters
-        ----------
-        drafts : {"iid", "independent", "any"}
-            Write them for i.i.d. drafts from p, for independent drafts from p, p', p'', …, or
-            with the mass P of each draft row.
-
-        Returns
-        -------
-        tuple of str
-            Equalities other than Σ q = Σ P, which all distributions satisfy; cuts; others.
+        Equalities other than Σ q = Σ P, which all distributions satisfy; cuts; others.
         """
         as_choice(drafts, "drafts", get_args(Drafts))
         equal = self.lineality if len(self.lineality) > 1 else ()
@@ -97,18 +86,8 @@ class Cone:
     ) -> tuple[Condition, ...]:
         """Return the conditions that a law and a target violate; none: it can be attained.
 
-        Parameters
-        ----------
-        law : DraftLaw
-            Exact, with the cone's n and k.
-        target : array_like, shape (n,)
-        acceptance : Fraction
-            Only a cone of the optimum answers for another acceptance than 1.
-
-        Raises
-        ------
-        ValueError
-            Another n or k, floats, or an acceptance that the cone does not answer for.
+        The law is exact, with the cone's n and k. Only a cone of the optimum answers for another
+        acceptance than 1. Anything else is a ValueError.
         """
         wanted = as_real(acceptance, "acceptance")
         if wanted != 1 and not self.coordinates.acceptance:
@@ -120,13 +99,7 @@ class Cone:
         return tuple(it for it in (*self.lineality, *self.rays) if not it.holds(values))
 
     def optimum(self, law: DraftLaw, target: DistributionLike) -> Fraction:
-        """Return the largest acceptance that the conditions allow.
-
-        Raises
-        ------
-        ValueError
-            The cone of acceptance 1, another n or k, or floats.
-        """
+        """Return the largest acceptance that the conditions allow, for a cone of the optimum."""
         if not self.coordinates.acceptance:
             raise ValueError("this cone is that of acceptance 1 only: use optimum_cone(n, k)")
         values = self.coordinates.values(law, target, Fraction(0))
@@ -135,32 +108,23 @@ class Cone:
 
     @cached_property
     def _classifier(self) -> Classifier:
-        return Classifier(
-            self.coordinates, (condition.coefficients for condition in self.lineality)
-        )
+        return Classifier(self.coordinates, (it.coefficients for it in self.lineality))
 
 
 def certainty_cone(n: int, k: int, *, rows: Rows = "sets") -> Cone:
     """Return the conditions under which some rule accepts with certainty.
 
     The system is x(S, y) ≥ 0 for each draft row S and token y of it, Σ_y x(S, y) = P(S),
-    Σ_S x(S, y) = q(y). Its cone is {z : z(S) + z(y) ≥ 0 for y in S}.
+    Σ_S x(S, y) = q(y). Its cone is {z : z(S) + z(y) ≥ 0 for y in S}. ``others`` is empty if
+    acceptance 1 is possible exactly when q(A) ≥ P(all drafts in A) for every token set A.
 
     Parameters
     ----------
-    n : int
-        Vocabulary size.
-    k : int
-        Number of drafts.
+    n, k : int
+        Vocabulary size, and number of drafts.
     rows : {"sets", "tuples"}
         One draft row per set of distinct tokens, which is enough for every draft law, or one per
         ordered tuple.
-
-    Returns
-    -------
-    Cone
-        ``others`` is empty if acceptance 1 is possible exactly when q(A) ≥ P(all drafts in A)
-        for every token set A.
 
     Raises
     ------
@@ -177,22 +141,8 @@ def optimum_cone(n: int, k: int, *, rows: Rows = "sets") -> Cone:
 
     The system is x(S, y) ≥ 0, Σ_y x(S, y) ≤ P(S), Σ_S x(S, y) ≤ q(y), Σ x ≥ α, the extra row of
     Canonical, app. D. The multipliers t ≥ 0 of the last and z ≥ 0 of the other rows must satisfy
-    z(S) + z(y) ≥ t for y in S, and the condition is z · (P, q) ≥ t α.
-
-    Parameters
-    ----------
-    n, k, rows
-        As for :func:`certainty_cone`.
-
-    Returns
-    -------
-    Cone
-        ``others`` is empty if the optimum is the least q(A) + 1 − P(all drafts in A).
-
-    Raises
-    ------
-    ValueError
-        As :func:`certainty_cone`.
+    z(S) + z(y) ≥ t for y in S, and the condition is z · (P, q) ≥ t α. ``others`` is empty if the
+    optimum is the least q(A) + 1 − P(all drafts in A). Otherwise as :func:`certainty_cone`.
     """
     space = coordinates(n, k, rows, acceptance=True)
     accepted = space.size - 1

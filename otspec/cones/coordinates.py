@@ -1,20 +1,90 @@
-"""What conditions are about: the mass of each draft row and target token, and the acceptance."""
+"""What conditions are about: the mass of each draft row and target token, and the acceptance.
+
+Also integer vectors up to positive factors, and modulo a linear space.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
-from math import comb
-from typing import Any, Literal, cast, get_args
+from math import comb, gcd, lcm
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from otspec._base.arguments import as_choice, as_integer, plain_integer
 from otspec._base.arithmetic import counted_power
 from otspec._base.coerce import shown
-from otspec.cones.vectors import Vector, unit
 from otspec.distributions import DistributionLike, as_k
 from otspec.drafts import DraftLaw
 from otspec.drafts.base import as_law
+
+Vector: TypeAlias = tuple[int, ...]
+
+
+def unit(coordinate: int, size: int) -> Vector:
+    """Return the vector of zeros with a one at a coordinate."""
+    return tuple(int(index == coordinate) for index in range(size))
+
+
+def coprime(values: Sequence[int] | Sequence[Fraction]) -> Vector:
+    """Return the shortest integer vector in the same direction.
+
+    Examples
+    --------
+    >>> coprime([Fraction(1, 2), Fraction(-1, 3)])
+    (3, -2)
+    """
+    scale = lcm(*(value.denominator for value in values))
+    whole = [value.numerator * (scale // value.denominator) for value in values]
+    common = gcd(*whole) or 1
+    return tuple(value // common for value in whole)
+
+
+class Quotient:
+    """Vectors modulo a linear space, each class up to positive factors with one representative.
+
+    Examples
+    --------
+    >>> modulo = Quotient([(1, 1, -2)])
+    >>> modulo.representative((3, 1, 0)), modulo.representative((0, -1, 3))
+    ((0, -1, 3), (0, -1, 3))
+    """
+
+    def __init__(self, spanning: Iterable[Vector]) -> None:
+        self._rows: dict[int, list[Fraction]] = {}
+        for vector in spanning:
+            rest = self._reduced(vector)
+            pivot = next((index for index, value in enumerate(rest) if value), None)
+            if pivot is None:
+                continue
+            added = [value / rest[pivot] for value in rest]
+            for row in self._rows.values():
+                factor = row[pivot]
+                row[:] = [value - factor * other for value, other in zip(row, added, strict=True)]
+            self._rows[pivot] = added
+
+    @property
+    def rank(self) -> int:
+        """The dimension of the space."""
+        return len(self._rows)
+
+    @property
+    def basis(self) -> tuple[Vector, ...]:
+        """The reduced echelon form, its rows as coprime integers."""
+        return tuple(coprime(self._rows[pivot]) for pivot in sorted(self._rows))
+
+    def representative(self, vector: Vector) -> Vector:
+        """Return the representative of a vector's class; zeros for a vector in the space."""
+        return coprime(self._reduced(vector))
+
+    def _reduced(self, vector: Vector) -> list[Fraction]:
+        rest = [Fraction(value) for value in vector]
+        for pivot, row in self._rows.items():
+            factor = rest[pivot]
+            if factor:
+                rest = [value - factor * other for value, other in zip(rest, row, strict=True)]
+        return rest
+
 
 Rows = Literal["sets", "tuples"]
 
@@ -26,14 +96,12 @@ LARGEST = 2_000_000
 class Coordinates:
     """The coordinates (P, q), or (P, q, α), of the conditions for n tokens and k drafts.
 
-    A draft row is a tuple of tokens, or the set of its distinct tokens: acceptance depends on
-    nothing else, for every draft law. Coordinates come in the order of :attr:`drafts`, then the
-    tokens, then the acceptance.
+    A draft row is a tuple of tokens, or the set of its distinct tokens. Coordinates come in the
+    order of :attr:`drafts`, then the tokens, then the acceptance.
     """
 
-    # n, k: vocabulary size and number of drafts
-    n: int
-    k: int
+    n: int  # vocabulary size
+    k: int  # number of drafts
     rows: Rows
     acceptance: bool  # whether the acceptance α is a coordinate; otherwise it is 1
 

@@ -1,9 +1,7 @@
 """The polytope of selection laws (Theory, 3; Cones, 6), from its vertices and from its facets.
 
-Whoever always selects one of the drafts gives the selected token a law b with b(A) ≥ P(all drafts
-in A) for every token set A. Conversely every such b is feasible: the vertices of the polytope are
-the laws of priority orders, which select the draft that comes first in a fixed order of the
-tokens. For acceptance 1 select with the law of the target, which is the cut condition.
+A law b of a selected draft has b(A) ≥ P(all drafts in A) for every token set A, and every such b is
+feasible: the vertices are the laws of priority orders, which select the first draft in an order.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,15 +10,13 @@ from fractions import Fraction
 from itertools import combinations, permutations
 from math import factorial
 
+from otspec.cones.condition import Point, facets, vertices
 from otspec.cones.coordinates import refuse_floats
-from otspec.cones.double_description import Point, facets, vertices
 from otspec.drafts import DraftLaw
 
-MOST_ORDERS = 40_320
-"""Most priority orders, one per permutation of the tokens."""
+MOST_ORDERS = 40_320  # most priority orders, one per permutation of the tokens
 
-Inside = dict[frozenset[int], Fraction]
-"""P(all drafts in A) for each token set A."""
+Inside = dict[frozenset[int], Fraction]  # P(all drafts in A) for each token set A
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,20 +52,8 @@ class SelectionPolytope:
 def selection_polytope(law: DraftLaw) -> SelectionPolytope:
     """Describe the feasible selection laws of a draft law by vertices and by facets.
 
-    Parameters
-    ----------
-    law : DraftLaw
-        Exact, of at most 8 tokens.
-
-    Returns
-    -------
-    SelectionPolytope
-        For i.i.d. drafts, k > 1 and a draft without zeros it has n! vertices and 2ⁿ − 2 facets.
-
-    Raises
-    ------
-    ValueError
-        A law in floats, or of too many tokens; pycddlib is not installed.
+    For i.i.d. drafts, k > 1 and a draft without zeros there are n! vertices and 2ⁿ − 2 facets. A
+    ValueError asks for an exact law of at most 8 tokens, and for pycddlib.
     """
     refuse_floats(law)
     if factorial(law.n) > MOST_ORDERS:

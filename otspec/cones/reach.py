@@ -8,14 +8,12 @@ from functools import partial
 from multiprocessing.connection import Connection
 
 from otspec.cones.cone import Cone, certainty_cone, optimum_cone
-from otspec.cones.elimination import eliminate
+from otspec.cones.elimination import Target, eliminate
 from otspec.cones.polytope import selection_polytope
-from otspec.cones.systems import Target
 from otspec.distributions import as_distribution
 from otspec.drafts import IID
 
-Sizes = tuple[tuple[int, int], ...]
-"""Pairs (n, k), the cheapest first."""
+Sizes = tuple[tuple[int, int], ...]  # pairs (n, k), the cheapest first
 
 
 @dataclass(frozen=True)
@@ -25,16 +23,12 @@ class Reached:
     size: int  # draft rows of a cone, most inequalities of an elimination, vertices of a polytope
     found: int  # rays, final conditions, or facets
     cuts: int  # how many of them are the condition of a token set
-    # they are the cuts and trivial conditions; for a polytope, both descriptions agree
-    proved: bool
+    proved: bool  # they are the cuts and trivial conditions, or both descriptions agree
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One method at one n and k, in a process of its own.
-
-    It is ended when its time is over.
-    """
+    """One method at one n and k, in a process of its own, which is ended when its time is over."""
 
     method: str  # one of :data:`METHODS`
     n: int
@@ -97,11 +91,7 @@ LADDERS: tuple[tuple[str, Sizes], ...] = (
 
 
 def reach(seconds: float, ladders: Sequence[tuple[str, Sizes]] = LADDERS) -> Iterator[Attempt]:
-    """Climb each ladder as far as a time limit per attempt allows.
-
-    ``seconds``: for one attempt, by the clock. Yields: the last one of a ladder may have reached
-    nothing.
-    """
+    """Climb each ladder as far as a time limit per attempt allows, by the clock."""
     if not seconds > 0:
         raise ValueError(f"seconds is {seconds}: it must be positive")
     for method, sizes in ladders:

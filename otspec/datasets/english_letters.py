@@ -17,10 +17,8 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Drawn
 from otspec.models import NGramModel, Prefix
 
-ALPHABET = "abcdefghijklmnopqrstuvwxyz "
-"""The symbols, by token id."""
-START = "the "
-"""What the empty prefix continues."""
+ALPHABET = "abcdefghijklmnopqrstuvwxyz "  # the symbols, by token id
+START = "the "  # what the empty prefix continues
 
 
 @dataclass(frozen=True)
@@ -29,12 +27,7 @@ class Letters(Frozen):
 
     The text is ``english.txt``, which ships with the package. Each model counts which symbol
     follows which context, adds one to every count, and divides by the sum; the text goes round.
-    The empty prefix is what follows "the ".
-
-    Parameters
-    ----------
-    exact : bool
-        Whether probabilities are ``Fraction`` rather than float.
+    The empty prefix is what follows "the ". Probabilities are ``Fraction`` if ``exact``.
 
     Examples
     --------
@@ -94,21 +87,8 @@ class Letters(Frozen):
 def letters(*, exact: bool = True) -> Letters:
     """Return a draft and a target over 27 symbols on which everything can be computed exactly.
 
-    Parameters
-    ----------
-    exact : bool
-        Whether probabilities are ``Fraction`` rather than float.
-
-    Returns
-    -------
-    Letters
-        ``draft`` is the bigram model and ``target`` the trigram model of an English text;
-        ``unigram`` is a weaker draft, ``fourgram`` a stronger target.
-
-    Raises
-    ------
-    ValueError
-        An ``exact`` that is no truth value.
+    ``draft`` is the bigram model and ``target`` the trigram model of an English text; ``unigram``
+    is a weaker draft, ``fourgram`` a stronger target. Probabilities are ``Fraction`` if ``exact``.
 
     Examples
     --------
@@ -124,22 +104,9 @@ def letters(*, exact: bool = True) -> Letters:
 def logged_letters(texts: int = 40, tokens: int = 6, seed: int = 0) -> dict[str, Array]:
     """Return a log of texts that the target writes, as an engine would keep it.
 
-    Parameters
-    ----------
-    texts, tokens : int
-        At most 10,000 texts, each of at most 1,000 tokens, which begin after "the ".
-    seed : int
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``draft_logits`` and ``target_logits``, (texts, tokens, 27), logarithms of the models'
-        probabilities before each token; ``target_tokens``, (texts, tokens), drawn from the target.
-
-    Raises
-    ------
-    ValueError
-        Numbers that are no counts, or no seed.
+    ``draft_logits`` and ``target_logits``, (texts, tokens, 27), are logarithms of the models'
+    probabilities before each token; ``target_tokens``, (texts, tokens), are drawn from the target.
+    There are at most 10,000 texts, each of at most 1,000 tokens, which begin after "the ".
     """
     texts, tokens = as_integer(texts, "texts", 1, 10_000), as_integer(tokens, "tokens", 1, 1_000)
     rng, pair = np.random.default_rng(as_seed(seed)), letters(exact=False)

@@ -9,24 +9,11 @@ from otspec.traces.trace import Trace, load_trace
 
 
 def load_smollm2(path: str | PathLike[str] | None = None) -> Trace:
-    """Return the SmolLM2 trace.
+    """Return the SmolLM2 trace that ships with the package, or one from a file in the same format.
 
-    Parameters
-    ----------
-    path : path, optional
-        A file in the same format, such as a longer trace. By default the sample that ships with
-        the package; ``README.md`` beside it says how it was drawn.
-
-    Returns
-    -------
-    Trace
-        Logits of shape (24, 1, 49152), float16: one position of each of 24 texts. Its ``drafted``
-        are blocks of 8 tokens of two other texts, which ``blocks()`` gives.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.traces.load_trace`.
+    It has logits of shape (24, 1, 49152), float16: one position of each of 24 texts. Its
+    ``drafted`` are blocks of 8 tokens of two other texts, which ``blocks()`` gives; ``README.md``
+    beside it says how it was drawn. Errors are those of :func:`otspec.traces.load_trace`.
 
     Examples
     --------

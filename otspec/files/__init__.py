@@ -11,7 +11,7 @@ from otspec.files.base import (
     trace_formats,
 )
 from otspec.files import npy, npz, csv, json, safetensors, zarr, torch, parquet, arrow  # noqa: F401  each registers its format
-from otspec.files.reading import pick, read_file
+from otspec.files.base import pick, read_file
 
 __all__ = [
     "FORMATS",

@@ -1,8 +1,4 @@
-"""Columns of numbers in Arrow's file and stream formats, counted before they are unpacked.
-
-Feather is the former. Compressed buffers say how long they are: that is summed from the messages
-that Arrow would read, found as it finds them.
-"""
+"""Columns in Arrow's file (Feather) and stream formats, counted before they are unpacked."""
 
 import mmap
 import struct
@@ -13,12 +9,11 @@ from typing import Any
 from otspec._base.extras import needed
 from otspec._base.memory import refuse_too_large
 from otspec.files.base import FORMATS, Format, Named
-from otspec.files.columns import HOLDS, arrow_errors, chosen_columns, columns_of, gathered
+from otspec.files.parquet import HOLDS, arrow_errors, chosen_columns, columns_of, gathered
 
 _MAGIC = b"ARROW1"
 _GOES_ON = 2**32 - 1
-_DICTIONARY, _BATCH = 2, 3
-"""Types of messages that have buffers."""
+_DICTIONARY, _BATCH = 2, 3  # types of messages that have buffers
 _PACKED = b"ARROW:experimental_compression"
 """What messages of an old version say in place of their own field."""
 _MOST_BUFFERS = 2**21
@@ -113,8 +108,7 @@ def _batch_at(file: mmap.mmap, place: int, body: int) -> Iterator[tuple[int, boo
 def _number(file: mmap.mmap, form: str, place: int) -> int:
     if place < 0:
         raise struct.error
-    number: int = struct.unpack_from(form, file, place)[0]
-    return number
+    return struct.unpack_from(form, file, place)[0]
 
 
 def _field(file: mmap.mmap, table: int, number: int) -> int:

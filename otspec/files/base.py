@@ -1,4 +1,4 @@
-"""What a format of files says of itself, the table of formats, and one line for every error."""
+"""What a format of files says of itself, the table of formats, small files, errors of one line."""
 
 from __future__ import annotations
 
@@ -10,32 +10,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from otspec._base.arithmetic import Array
+from otspec._base.memory import refuse_too_large
 from otspec._base.registry import Registry, instance_of, meant
 
-Named = dict[str, Any]
-"""What a file holds, by name; a format without names uses the empty one."""
+Named = dict[str, Any]  # what a file holds, by name; a format without names uses the empty one
 
-Slices = tuple[slice, ...]
-"""A range along each of the leading axes of an array."""
+Slices = tuple[slice, ...]  # a range along each of the leading axes of an array
 
 UNREADABLE = (
-    ValueError,
-    OSError,
-    EOFError,
-    KeyError,
-    MemoryError,
-    OverflowError,
-    RuntimeError,
-    csv.Error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+    ValueError, OSError, EOFError, KeyError, MemoryError, OverflowError, RuntimeError,
+    csv.Error, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 """What the readers raise on a malformed file; ``RuntimeError``: a password, or deep nesting."""
 
 
@@ -66,31 +58,16 @@ class StoredArray(ABC):
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
     def rows(self, start: int, stop: int) -> Array:
-        """Read the rows of a range of positions, the leading axes taken as one.
+        """Read the rows of a range of positions, the leading axes taken as one: (stop − start, n).
 
-        Returns
-        -------
-        ndarray, shape (stop − start, n)
-            Of the stored dtype, in memory.
-
-        Raises
-        ------
-        ValueError
-            What is stored there cannot be read any more, or was not unpacked; the message names
-            the file.
+        A ValueError names a file that cannot be read any more, or was not unpacked.
         """
         slices = list(slices_of(self.shape[:-1], start, stop))
         parts = [np.reshape(part, (-1, self.shape[-1])) for part in self._read(slices)]
         return np.concatenate(parts)
 
     def files(self, start: int, stop: int) -> Iterator[Path]:  # noqa: ARG002  all are in one
-        """Yield the files in which the rows of a range of positions are.
-
-        Raises
-        ------
-        ValueError
-            What says where they are cannot be read any more.
-        """
+        """Yield the files in which the rows of a range of positions are."""
         yield Path(self.path)
 
     def all_files(self) -> list[Path]:
@@ -98,13 +75,7 @@ class StoredArray(ABC):
         return [Path(self.path)]
 
     def unpacked(self, to: Path) -> StoredArray:  # noqa: ARG002  it has rows as it is
-        """Return an array that has rows: this one, or a compressed one unpacked into a file.
-
-        Raises
-        ------
-        ValueError
-            Too little room for the file, or damaged contents.
-        """
+        """Return an array that has rows: this one, or a compressed one unpacked into a file."""
         return self
 
     @abstractmethod
@@ -113,16 +84,7 @@ class StoredArray(ABC):
 
 
 def slices_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Slices]:
-    """Split a range of flattened positions into the fewest slices of the axes.
-
-    ``shape``: no axis is empty; without axes there is one position. Yields: in order; the positions
-    in a slice are in order too.
-
-    Examples
-    --------
-    >>> list(slices_of((2, 3), 1, 6))
-    [(slice(0, 1, None), slice(1, 3, None)), (slice(1, 2, None), slice(0, 3, None))]
-    """
+    """Split a range of flattened positions into the fewest slices of the axes, in order."""
     if len(shape) < 2:
         yield tuple(slice(start, stop) for _ in shape)
         return
@@ -168,7 +130,7 @@ class Format:
     locate : callable, optional
         Finds arrays that may be larger than the memory. It takes the path, and returns a
         :class:`StoredArray` for each name, found by the headers; an exception for what cannot be
-        read as an array.
+        read as an array. Both functions raise ``ValueError`` for what is malformed.
     holds : str
         What is in such a file, for the documentation.
     named : bool
@@ -177,10 +139,6 @@ class Format:
         ``DRAFT.npy+TARGET.npy``.
     folder : bool
         Whether it is a folder.
-
-    Notes
-    -----
-    Both functions raise ``ValueError`` for what is malformed.
     """
 
     name: str
@@ -234,12 +192,7 @@ def format_of(path: Path, formats: dict[str, Format], what: str) -> Format:
 
 @contextmanager
 def named_errors(path: Path) -> Iterator[None]:
-    """Turn whatever a reader raises on a malformed file into one line that names the file.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Turn whatever a reader raises on a malformed file into a ValueError that names the file."""
     try:
         yield
     except UNREADABLE as error:
@@ -279,3 +232,62 @@ def once(items: Iterable[tuple[str, Any]]) -> Named:
             raise ValueError(f"{key!r} is named twice in it: give each its own name")
         found[key] = value
     return found
+
+
+def read_file(path: str | PathLike[str], keys: tuple[str, ...] = ()) -> Named:
+    """Read the arrays of one file.
+
+    Parameters
+    ----------
+    path : path
+        Of a format in :func:`small_formats`, by its ending. A .csv holds numbers, in one row, one
+        column, or columns under a header; a .json a list, or an object of lists.
+    keys : tuple of str
+        Read only these where the format has names; by default all.
+
+    Returns
+    -------
+    dict of str to array_like
+        Arrays, or lists of numbers and strings (.csv, .json). The name is empty for a .npy
+        file, a .json list and a .csv file without a header.
+
+    Raises
+    ------
+    ValueError
+        No such file, a directory, empty, malformed, an unknown ending, or a missing key; pickled
+        objects are never loaded.
+    """
+    path = Path(path)
+    form = format_of(path, small_formats(), "use one of")
+    with named_errors(path):
+        size = path.stat().st_size
+        if size == 0:
+            raise ValueError("the file is empty")
+        refuse_too_large(size)
+        return form.read(path, keys)
+
+
+def pick(path: str, name: str, index: tuple[int, ...]) -> Array | list[Any]:
+    """Read one array of a file by its name, "" if it is the only one, and of that one row.
+
+    ``index`` are leading indices, such as (block, position). Errors are those of :func:`read_file`,
+    or that a name is needed or an index out of range.
+    """
+    arrays = read_file(path, (name,) if name else ())
+    if name and "" in arrays:
+        raise ValueError(f"{path} holds one array without a name: write {path}, without :{name}")
+    if not arrays:
+        raise ValueError(f"{path} holds no array")
+    if len(arrays) != 1:
+        names = ", ".join(arrays)
+        raise ValueError(f"{path} holds {names}: say which one, as in {path}:{next(iter(arrays))}")
+    values = next(iter(arrays.values()))
+    for level in index:
+        try:
+            values = values[level]
+        except (IndexError, TypeError, KeyError):
+            shown = ",".join(map(str, index))
+            raise ValueError(
+                f"{path} has no row {shown}: the array has shape {np.shape(values)} there"
+            ) from None
+    return values

@@ -28,10 +28,5 @@ def _is_number(cell: str) -> bool:
     return any(character.isdigit() for character in cell) or cell.lower() in {"nan", "inf", "-inf"}
 
 
-FORMATS.register(
-    Format(
-        ".csv",
-        read_csv,
-        holds="numbers in one row, in one column, or in columns under a header: `FILE.csv:COLUMN`",
-    )
-)
+_HOLDS = "numbers in one row, in one column, or in columns under a header: `FILE.csv:COLUMN`"
+FORMATS.register(Format(".csv", read_csv, holds=_HOLDS))

@@ -1,7 +1,7 @@
-"""An array in NumPy's .npy format, counted before it is read.
+"""An array in NumPy's .npy format, counted before it is read: no more than its header says.
 
 NumPy reads the header, once it is seen to hold nothing of which Python's compiler would warn: that
-goes through filters that all threads share. No more is read than the header says.
+goes through filters that all threads share.
 """
 
 from __future__ import annotations
@@ -42,10 +42,7 @@ _PLAIN = re.compile(
 
 @dataclass(frozen=True)
 class Header:
-    """What the header of an array in .npy format says.
-
-    The numbers that follow may be others: :meth:`refuse_other_size` compares how many there are.
-    """
+    """What the header of an array in .npy format says; other numbers may follow."""
 
     shape: tuple[int, ...]
     dtype: str  # as NumPy writes it, such as ``"<f2"``; never objects or structures

@@ -1,8 +1,4 @@
-"""Arrays in NumPy's .npz archives, counted before they are read.
-
-Sizes come from the member that is really read, not from the directory of the archive. Of large
-arrays, stored ones are read where they are, and compressed ones unpacked into a file.
-"""
+"""Arrays in NumPy's .npz archives, counted before they are read, by the members themselves."""
 
 import shutil
 import zipfile

@@ -1,38 +1,143 @@
-"""Columns of numbers in Parquet files, counted before they are read.
+"""Columns of numbers in Parquet files, counted before they are read, by the headers of their pages.
 
-Run lengths and dictionaries let a page of few bytes hold any number of values. How many there are
-is asked of the headers of the pages, which are what Arrow goes by. They are parsed here, since
-Arrow ends the process where the sizes in a footer are damaged.
+They are parsed here, since Arrow ends the process where the sizes in a footer are damaged. Of any
+table of Arrow's, columns of numbers, of lists of them and of text are read.
 """
 
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from otspec._base import memory
-from otspec._base.extras import needed
-from otspec.files.base import FORMATS, Format, Named
-from otspec.files.columns import HOLDS, arrow_errors, chosen_columns, columns_of, gathered, is_text
+import numpy as np
 
-_I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
-"""Types of fields in Thrift's compact protocol."""
+from otspec._base import memory
+from otspec._base.extras import let_arrow_do_without_pandas, needed
+from otspec._base.memory import refuse_too_large
+from otspec.files.base import FORMATS, Format, Named, once, selected
+
+HOLDS = "columns of numbers, or of lists of as many each (extra `runs`)"
+_CELL_BYTES = 128  # what a cell of text takes in Python, beside its characters
+_ROW_BYTES = 8  # what a row of any other type takes, such as the length of its list
+
+
+@contextmanager
+def arrow_errors(path: Path) -> Iterator[Any]:
+    """Give Arrow, and turn what it raises into a ``ValueError``."""
+    package = needed("pyarrow", f"reading {path.suffix}", "runs")
+    let_arrow_do_without_pandas()
+    try:
+        yield package
+    except package.ArrowException as error:
+        raise ValueError(str(error)) from error
+
+
+def chosen_columns(schema: Any, keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which columns to read: those asked for, or all that hold numbers."""
+    columns = once((field.name, field.type) for field in schema)
+    if not keys:
+        return tuple(name for name, kind in columns.items() if _reading(kind) is not None)
+    for name in selected(columns, keys):
+        if _reading(columns[name]) is None:
+            raise ValueError(f"column {name!r} is of {columns[name]}: name one of numbers")
+    return keys
+
+
+def gathered(batches: Iterable[Any], schema: Any, names: tuple[str, ...]) -> Any:
+    """Return a table of some columns, gathered while it fits."""
+    import pyarrow as pa
+
+    parts, size = [], 0
+    kinds = [schema.field(name).type for name in names]
+    row_bytes = sum(_CELL_BYTES if is_text(kind) else _ROW_BYTES for kind in kinds)
+    for batch in batches:
+        part = batch.select(list(names))
+        part.validate(full=True)
+        size += part.nbytes + part.num_rows * row_bytes
+        refuse_too_large(size)
+        parts.append(part)
+    return pa.Table.from_batches(parts, pa.schema([schema.field(name) for name in names]))
+
+
+def columns_of(table: Any, names: tuple[str, ...]) -> Named:
+    """Return the numbers of some columns of a table."""
+    found: Named = {}
+    for name in names:
+        column = table.column(name)
+        read = _reading(column.type)
+        if read is None or column.null_count:
+            raise ValueError(f"column {name!r} has {column.null_count:,} empty cells: fill them")
+        found[name] = read(column)
+    return found
+
+
+def _reading(kind: Any) -> Callable[[Any], Any] | None:
+    """Return how a column of a type is read; None if it holds no numbers."""
+    if _is_number(kind):
+        return _numbers
+    if is_text(kind):
+        return lambda column: [str(value) for value in column.to_pylist()]
+    return _rows if _is_list(kind) and _is_number(kind.value_type) else None
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether cells of a type are read as text, which exact numbers are."""
+    import pyarrow as pa
+
+    return bool(
+        pa.types.is_decimal(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    )
+
+
+def _numbers(column: Any) -> Any:
+    """Return a column of numbers as an array: one copy of them, no more."""
+    return np.concatenate(
+        [np.empty(0, column.type.to_pandas_dtype()), *map(np.asarray, column.chunks)]
+    )
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _is_list(kind: Any) -> bool:
+    import pyarrow as pa
+
+    kinds = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
+    return any(is_kind(kind) for is_kind in kinds)
+
+
+def _rows(column: Any) -> Any:
+    """Return a column of lists as an array with a row for each."""
+    import pyarrow.compute as pc
+
+    lengths = pc.list_value_length(column).unique().to_pylist() or [0]
+    if len(lengths) > 1:
+        raise ValueError(f"its lists have {min(lengths)} to {max(lengths)} numbers: as many each")
+    flat = pc.list_flatten(column)
+    if flat.null_count:
+        raise ValueError(f"its lists have {flat.null_count:,} empty cells: fill them")
+    return _numbers(flat).reshape(len(column), lengths[0])
+
+
+_I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12  # types of fields in Thrift's compact protocol
 _BITS = {4: 16, _I32: 32, _I64: 64}
 _DEEPEST = 16
 _MOST_VALUES = 2**21
 _DATA = {0: (5, 2), 3: (8, 4)}
 """Kinds of pages with values: the number of their own header, and in it that of the encoding."""
 _DICTIONARY = 2
-_DELTA_BYTE_ARRAY = 7
-"""Texts that begin as the one before."""
+_DELTA_BYTE_ARRAY = 7  # texts that begin as the one before
 _OLD_HEADER = 100
 """Bytes that Arrow reads beyond a column, since an old writer left a header out of its size."""
 _NUMBER_BYTES = 8
 _BATCH_ROWS = 2**16
-_BATCHES = 64
-"""A batch of text takes no more than this part of the memory, unless it is one row."""
+_BATCHES = 64  # a batch of text takes no more than this part of the memory, unless it is one row
 _DAMAGED = "its footer or the header of a page is damaged: was writing interrupted?"
 
 Fields = dict[tuple[int, int], Any]
@@ -40,17 +145,11 @@ Fields = dict[tuple[int, int], Any]
 
 
 class Column(NamedTuple):
-    """A column of one row group, as the headers of its pages tell.
+    """A column of one row group, as the headers of its pages tell."""
 
-    ``path``: its name, and those of what is nested in it, with dots between. ``values``: how many
-    numbers or texts it holds, missing ones included. ``longest``: bytes that none of its texts
-    exceeds: those of its largest page, unpacked; of all pages together where texts begin as the one
-    before.
-    """
-
-    path: str
-    values: int
-    longest: int
+    path: str  # its name, and those of what is nested in it, with dots between
+    values: int  # how many numbers or texts it holds, missing ones included
+    longest: int  # bytes that none of its texts exceeds, by its largest page or all
 
 
 def read_parquet(path: Path, keys: tuple[str, ...]) -> Named:
@@ -163,8 +262,7 @@ class Compact:
         if not 0 <= self.place <= len(self._content) - size:
             raise ValueError(_DAMAGED)
         self.place += size
-        found: bytes = self._content[self.place - size : self.place]
-        return found
+        return self._content[self.place - size : self.place]
 
     def _unsigned(self) -> int:
         number = shift = 0

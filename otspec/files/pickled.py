@@ -1,8 +1,7 @@
 """What a pickle of PyTorch's would do, found out without doing it.
 
-Even where nothing but tensors may come of it, few bytes can ask for a hash or a text of a tuple
-that holds itself twice at each of many levels, or for any number of zeros. A pickle is a program
-for a stack; here it is followed with sizes in place of objects.
+Few bytes can ask for a hash of a tuple that holds itself twice at each of many levels, or for any
+number of zeros. A pickle is a program for a stack; it is followed with sizes in place of objects.
 """
 
 from __future__ import annotations
@@ -17,12 +16,10 @@ OTHER_THINGS = (
     "tensor, or a dict of them, with torch.save"
 )
 _MOST_STEPS = 2**20
-_LARGEST = 2**22
-"""Most parts of an object, those that come again counted again."""
+_LARGEST = 2**22  # most parts of an object, those that come again counted again
 _LARGEST_KEY = 256
 _ENCODE = "_codecs encode"
-_LATIN = ("latin1", "latin-1", _ENCODE)
-"""What text may be encoded as, or bytes that were made so."""
+_LATIN = ("latin1", "latin-1", _ENCODE)  # what text may be encoded as, or bytes that were made so
 _DAMAGED = "its pickle is damaged: was writing interrupted?"
 _BUILTIN = ("__builtin__", "builtins")
 _HASHING = {
@@ -59,8 +56,7 @@ class _Part:
     size: int = 1  # how many parts it has
     hashed: int = 1  # how many of them are gone through if it, or one of those in it, is a key
     parts: tuple[_Part, ...] = ()  # those of a tuple
-    # that of a text; module and name of what may be called; of bytes what makes them of text
-    text: str = ""
+    text: str = ""  # a text; what may be called by module and name; what makes bytes of text
     used: bool = False  # whether another holds it, so that it may not grow any more
 
     def add(self, parts: Iterable[_Part]) -> None:

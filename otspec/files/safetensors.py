@@ -72,12 +72,7 @@ def _locate(path: Path, key: str, tensors: Any) -> SafetensorsArray:
     return SafetensorsArray(str(path), key, tuple(part.get_shape()), dtype)
 
 
+_HOLDS = "tensors by name (extra `traces`)"
 base.FORMATS.register(
-    base.Format(
-        ".safetensors",
-        read_safetensors,
-        locate_safetensors,
-        "tensors by name (extra `traces`)",
-        named=True,
-    )
+    base.Format(".safetensors", read_safetensors, locate_safetensors, _HOLDS, named=True)
 )

@@ -1,7 +1,4 @@
-"""Tensors as PyTorch saves them, alone or in a dict: nothing else is ever unpickled.
-
-Of large ones only the rows that are asked for are read, since the file is mapped.
-"""
+"""Tensors as PyTorch saves them, alone or in a dict; of large ones the rows that are asked for."""
 
 import io
 import pickle
@@ -31,9 +28,7 @@ _KNOWN = ("torch.float16", "torch.float32", "torch.float64")
 def read_torch(path: Path, keys: tuple[str, ...]) -> base.Named:
     """Read the tensors of a file that ``torch.save`` wrote."""
     tensors = tensors_of(path)
-    names = base.selected(
-        tensors, () if "" in tensors else keys
-    )  # one alone is told from a name above
+    names = base.selected(tensors, () if "" in tensors else keys)  # the caller tells of one alone
     chosen = {key: tensors[key] for key in names}
     refuse_too_large(sum(tensor.numel() * tensor.element_size() for tensor in chosen.values()))
     if _is_archive(path):
@@ -148,13 +143,6 @@ def _refuse_other_archives(path: Path) -> None:
                 raise ValueError("its members are compressed: save it again with torch.save")
 
 
+_HOLDS = "tensors by name, or one alone (extra `backends`)"
 for _ending in (".pt", ".pth"):
-    base.FORMATS.register(
-        base.Format(
-            _ending,
-            read_torch,
-            locate_torch,
-            "tensors by name, or one alone (extra `backends`)",
-            named=True,
-        )
-    )
+    base.FORMATS.register(base.Format(_ending, read_torch, locate_torch, _HOLDS, named=True))

@@ -21,14 +21,12 @@ from otspec._base.extras import needed
 from otspec._base.memory import refuse_too_large
 from otspec.files.base import FORMATS, Format, Located, Slices, StoredArray, located, slices_of
 
-_WIDEST = 16
-"""Most bytes of a number, whatever filters make of it."""
+_WIDEST = 16  # most bytes of a number, whatever filters make of it
 _BLOCK = 2**16
 _NO_CHUNK = 2**64 - 1
 _CHECKSUM = 4
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_ZSTD_MOST = 2**15
-"""Zstandard packs no better than a block of 128 KiB into 4 bytes."""
+_ZSTD_MOST = 2**15  # Zstandard packs no better than a block of 128 KiB into 4 bytes
 _OPENED: dict[str, Any] = {"gzip": gzip.open, "bz2": bz2.open, "lzma": lzma.open}
 
 

@@ -1,12 +1,18 @@
-"""The optimum for distinct drafts: its minimizing set, and the gradient there (Theory, 2)."""
+"""Distinct drafts of one race: their optimum and its gradient; shared noise (Theory, 2, 33)."""
 
 import math
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from typing import ClassVar
+
+import numpy as np
 
 from otspec.batch._array_api.library import Array, Library
 from otspec.learning.objectives import AT_ONCE, Objective, State, softmax
 from otspec.learning.race import ERRORS, NODES, Race, heavy_tokens, largest, powers, ratio_of
+from otspec.ratios import Pair
+from otspec.rules.shared_noise.gumbel_race import GumbelRace
 
 ALL = 512
 """Up to so many tokens all prefixes are looked at. Of more every √V-th, and those that end before
@@ -15,11 +21,7 @@ or after a heavy token; then all around the best."""
 
 @dataclass(frozen=True)
 class DistinctOptimum(Objective):
-    """The optimum for k drafts without replacement: α = q(A) + 1 − f(A).
-
-    A is a prefix of the tokens by ascending q/p, the best of those that are looked at. Tokens of
-    equal q/p are in A together.
-    """
+    """The optimum for k drafts without replacement: α = q(A) + 1 − f(A), of a prefix A by q/p."""
 
     copies: ClassVar[int] = 64
     k: int
@@ -111,3 +113,50 @@ def _placed(library: Library, values: Array, tokens: Array, like: Array) -> Arra
     if library.reorders:
         return library.xp.put_along_axis(zeros, tokens, values, axis=-1, inplace=False)
     return zeros.scatter(-1, tokens, values)
+
+
+@dataclass(frozen=True)
+class OneRace(Objective):
+    """The loss 1 − β of k drafts and an output from one race, row by row in float64."""
+
+    k: int
+
+    def solve(self, library: Library, logits: Array, target: Array) -> tuple[Array, State]:
+        """Return the loss and its gradient; see :class:`Objective`."""
+        found = partial(_losses, k=self.k)
+        if library.reorders:  # JAX
+            jax = import_module("jax")
+            kinds = [
+                jax.ShapeDtypeStruct(shape, logits.dtype)
+                for shape in (logits.shape[:-1], logits.shape)
+            ]
+            loss, slopes = jax.pure_callback(
+                found, kinds, logits, target, vmap_method="broadcast_all"
+            )
+            return loss, (slopes,)
+        host = found(*(part.detach().cpu().numpy() for part in (logits, target)))
+        torch = import_module("torch")
+        loss, slopes = (torch.as_tensor(part, device=library.device) for part in host)
+        return loss, (slopes,)
+
+    def gradient(self, library: Library, logits: Array, target: Array, state: State) -> Array:  # noqa: ARG002
+        """Return the derivative of the loss by each logit; see :class:`Objective`."""
+        return state[0] + 0.0  # a copy, which may be changed
+
+
+def _losses(logits: Array, target: Array, k: int) -> tuple[Array, Array]:
+    """Return losses and gradients of rows in arrays of NumPy: (..., V) -> (...), (..., V)."""
+    logits, target = np.asarray(logits), np.asarray(target)
+    losses, slopes = np.full(logits.shape[:-1], np.nan, logits.dtype), np.full_like(logits, np.nan)
+    for place in np.ndindex(losses.shape):
+        row, wanted = logits[place].astype(float), target[place].astype(float)
+        with np.errstate(all="ignore"):
+            draft = np.exp(row - row.max(initial=-np.inf))
+            is_number = (
+                np.isfinite(draft).all() and (wanted >= 0).all() and 0 < wanted.sum() < np.inf
+            )
+        if is_number:
+            pair = Pair(draft / draft.sum(), wanted / wanted.sum())
+            accepted, slope = GumbelRace(pair, k).slopes()
+            losses[place], slopes[place] = 1 - accepted, -slope
+    return losses, slopes

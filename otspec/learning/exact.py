@@ -10,8 +10,7 @@ from otspec.drafts.race.increments import check_steps
 from otspec.drafts.single import FixedButOne
 from otspec.optimum import optimal_acceptance
 
-GRADIENTS = IID, WithoutReplacement, FixedButOne
-"""The laws, with the subclasses of each."""
+GRADIENTS = IID, WithoutReplacement, FixedButOne  # the laws, with the subclasses of each
 
 
 def acceptance_gradient(
@@ -58,8 +57,7 @@ def acceptance_gradient(
         return -_of_free(drafts, cut)
     # f(A) = p(A)^k.
     inside = draft[cut].sum() if len(cut) else draft[0] * 0
-    found: Array = -k * inside ** (k - 1) * _of_mass(draft, cut)
-    return found
+    return -k * inside ** (k - 1) * _of_mass(draft, cut)
 
 
 def _of_mass(law: Distribution, members: IntArray) -> Array:
@@ -105,5 +103,4 @@ def _of_distinct(draft: Distribution, k: int, members: IntArray) -> Array:
                 so_far = larger.get(both, (one * 0, zeros(len(draft), like=draft)))
                 larger[both] = so_far[0] + added[0], so_far[1] + added[1]
         sets = larger
-    found: Array = sum((slope for _, slope in sets.values()), zeros(len(draft), like=draft))
-    return found
+    return sum((slope for _, slope in sets.values()), zeros(len(draft), like=draft))

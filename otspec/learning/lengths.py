@@ -23,22 +23,29 @@ def length_loss(
 ) -> Array:
     """Return how many of L drafted levels are lost in expectation: L − E[kept length].
 
+    Without tokens E[kept length] is Σ_ℓ Π_{i≤ℓ} α_i, α_i the acceptance of the drafts of level i.
+    That is exact if acceptance is independent from level to level given the rows, and a common
+    approximation otherwise.
+
+    With tokens y_i it is Σ_ℓ α_ℓ Π_{i<ℓ} P(level i is kept | its output is y_i). Of recursive
+    rejection of k drafts that is min(1, c p(y)/q(y)), c = 1 + W_1 + … + W_{k−1}; its first scale is
+    1, which is token verification. At the optimum for k > 1 it is not determined: several rules
+    accept as much, of different tokens.
+
     Parameters
     ----------
     draft_logits, target_probs : array, shape (..., L, V)
         Rows at L places in a row along texts, as for :func:`acceptance_loss`.
     branching : iterable of int, length L
         How many drafts each node has at each level: ``[1, 1, 1]`` is a chain, ``[4, 2, 1]`` a tree.
-    law : str
-        As for :func:`acceptance_loss`, at every level.
     rule : str, optional
         In place of the optimum, as for :func:`rule_loss`; the law is the rule's.
     tokens : array of int, shape (..., L), optional
         For a chain, and for a tree with ``rule="recursive-rejection"``: the target's token at each
         place, drawn from the target, so that row i follows tokens before i. Then the mean over
         texts is exactly the expected kept length.
-    target_logits, temperature
-        As for :func:`acceptance_loss`.
+    law, target_logits, temperature
+        As for :func:`acceptance_loss`, at every level.
 
     Returns
     -------
@@ -49,17 +56,6 @@ def length_loss(
     ValueError
         As :func:`acceptance_loss`; a branching that does not have a number for each place, tokens
         of another shape, or tokens for a tree without that rule.
-
-    Notes
-    -----
-    Without tokens E[kept length] is Σ_ℓ Π_{i≤ℓ} α_i, α_i the acceptance of the drafts of level i.
-    That is exact if acceptance is independent from level to level given the rows, and a common
-    approximation otherwise.
-
-    With tokens y_i it is Σ_ℓ α_ℓ Π_{i<ℓ} P(level i is kept | its output is y_i). Of recursive
-    rejection of k drafts that is min(1, c p(y)/q(y)), c = 1 + W_1 + … + W_{k−1}; its first scale is
-    1, which is token verification. At the optimum for k > 1 it is not determined: several rules
-    accept as much, of different tokens.
     """
     numbers = [as_number_of_drafts(k) for k in as_list(branching, "branching", "a list of numbers")]
     check_pair(draft_logits, target_probs, target_logits)

@@ -8,32 +8,22 @@ from array_api_compat import is_jax_array
 
 from otspec._base.arguments import as_choice
 from otspec._base.coerce import shown
+from otspec.batch import _arrays as arrays
 from otspec.batch._arguments import check_probabilities
 from otspec.batch._array_api.library import Array, is_torch
-from otspec.batch._arrays import (
-    MOST_DISTINCT,
-    MOST_PASSES,
-    as_count,
-    as_number,
-    as_number_of_drafts,
-    kind_of,
-    one_library,
-)
-from otspec.learning.distinct import DistinctOptimum
+from otspec.learning.distinct import DistinctOptimum, OneRace
 from otspec.learning.objectives import Objective
-from otspec.learning.one_race import OneRace
 from otspec.learning.optima import FixedButOneOptimum, IIDOptimum, SoftIIDOptimum
 from otspec.learning.rules import KSequential, KullbackLeibler, RecursiveRejection, SharedNoise
 
-Maker: TypeAlias = Callable[[int, int], Objective]
-"""(k, V) → what a draft is trained for."""
+Maker: TypeAlias = Callable[[int, int], Objective]  # (k, V) → what a draft is trained for
 
 
 def _distinct(kind: Callable[[int], Objective]) -> Maker:
     """Return what makes an objective for drafts that are all different."""
 
     def make(k: int, size: int) -> Objective:
-        as_count("k", k, 1, min(size, MOST_DISTINCT), "the tokens there are, and 64")
+        arrays.as_count("k", k, 1, min(size, arrays.MOST_DISTINCT), "the tokens there are, and 64")
         return IIDOptimum(1) if k == 1 else kind(k)
 
     return make
@@ -46,7 +36,7 @@ def _hub(k: int, size: int) -> Objective:  # noqa: ARG001 # any size will do
 
 
 def _shared_noise(k: int, size: int) -> Objective:
-    as_count("k", k, 1, min(size, MOST_DISTINCT), "the tokens there are, and 64")
+    arrays.as_count("k", k, 1, min(size, arrays.MOST_DISTINCT), "the tokens there are, and 64")
     return SharedNoise() if k == 1 else OneRace(k)
 
 
@@ -59,7 +49,7 @@ LAWS: dict[str, Maker] = {
 """The laws of the drafts that the optimum is known for, as :data:`otspec.drafts.LAWS` has them."""
 RULES: dict[str, Maker] = {
     "recursive-rejection": lambda k, _: RecursiveRejection(
-        as_count("k", k, 1, MOST_PASSES, "a pass for each draft")
+        arrays.as_count("k", k, 1, arrays.MOST_PASSES, "a pass for each draft")
     ),
     "k-sequential": lambda k, _: KSequential(k),
     "gumbel-coupling": _shared_noise,
@@ -81,7 +71,13 @@ def acceptance_loss(
 
     The gradient is that of the minimizing set A in α = min over A of q(A) + 1 − P(all drafts in A),
     with no graph over the search for A. Its mean is a loss for a draft model that will draft k
-    tokens. For k = 1 it is the total variation.
+    tokens. For k = 1 it is the total variation. Law: :func:`otspec.optimal_acceptance`. Source:
+    Danskin's theorem at the cut (:doc:`/training`).
+
+    Ties: a token with q(y) = c p(y) counts as inside A; if several sets are minimal the gradient is
+    that of one of them; of equal largest logits the lowest token id is the hub. Each is a
+    subgradient of the piece that it belongs to. Where α = 1 the gradient is 0. Memory beyond the
+    logits and the target: the gradient, and a chunk of rows.
 
     Parameters
     ----------
@@ -113,22 +109,12 @@ def acceptance_loss(
     ------
     ValueError
         Arrays that are not of one library and shape, an unknown law, or a number out of range.
-
-    Notes
-    -----
-    Ties: a token with q(y) = c p(y) counts as inside A; if several sets are minimal the gradient is
-    that of one of them; of equal largest logits the lowest token id is the hub. Each is a
-    subgradient of the piece that it belongs to. Where α = 1 the gradient is 0.
-
-    Memory beyond the logits and the target: the gradient, and a chunk of rows. Law:
-    :func:`otspec.optimal_acceptance`. Source: Danskin's theorem at the cut
-    (:doc:`/training`).
     """
-    number = as_number_of_drafts(k)
+    number = arrays.as_number_of_drafts(k)
     make = LAWS[as_choice(law, "law", LAWS)]
     if softness is None:
         return _loss(draft_logits, target_probs, target_logits, temperature, number, make)
-    level = as_number("softness", softness)
+    level = arrays.as_number("softness", softness)
     if not 0 < level < float("inf"):
         raise ValueError(f"softness is {shown(softness)}: it must be positive, such as 0.01")
     if law != "iid" or number < 2:
@@ -153,31 +139,16 @@ def rule_loss(
 ) -> Array:
     """Return how likely a rule accepts none of k drafts, for each row, with its exact gradient.
 
-    Parameters
-    ----------
-    draft_logits, target_probs, k, target_logits, temperature
-        As for :func:`acceptance_loss`.
-    rule : str
-        ``"recursive-rejection"``, ``"k-sequential"`` at the smallest lossless ρ, or
-        ``"gumbel-coupling"``: shared noise, the first k tokens of one race, k at most 64.
+    The rule is ``"recursive-rejection"``, ``"k-sequential"`` at the smallest lossless ρ, or
+    ``"gumbel-coupling"``: shared noise, the first k tokens of one race, k at most 64. Everything
+    else is as for :func:`acceptance_loss`.
 
-    Returns
-    -------
-    array, shape (...)
-
-    Raises
-    ------
-    ValueError
-        As :func:`acceptance_loss`; an unknown rule.
-
-    Notes
-    -----
     A correction token that happens to be one of the drafts does not count as accepted. Ties have
-    the gradient of one side, as for :func:`acceptance_loss`; of shared noise tokens of equal ratio
-    q/p have none of each other. Shared noise takes a sort for k = 1; for more drafts it is computed
-    in NumPy, row by row, by a quadrature within 1e-8.
+    the gradient of one side; of shared noise tokens of equal ratio q/p have none of each other.
+    Shared noise takes a sort for k = 1; for more drafts it is computed in NumPy, row by row, by a
+    quadrature within 1e-8.
     """
-    number = as_number_of_drafts(k)
+    number = arrays.as_number_of_drafts(k)
     make = RULES[as_choice(rule, "rule", RULES)]
     return _loss(draft_logits, target_probs, target_logits, temperature, number, make)
 
@@ -224,7 +195,7 @@ def _loss(
 ) -> Array:
     """Check the arrays, and return the loss that an objective has for them."""
     target = check_pair(draft_logits, target_probs, target_logits)
-    heat = as_number("temperature", temperature)
+    heat = arrays.as_number("temperature", temperature)
     if not 0 < heat < float("inf"):
         raise ValueError(f"temperature is {shown(temperature)}: it must be positive and finite")
     objective = make(k, draft_logits.shape[-1])
@@ -250,10 +221,10 @@ def check_pair(
     target: Any = target_logits if target_probs is None else target_probs
     if not (is_torch(draft_logits) or ("jax" in sys.modules and is_jax_array(draft_logits))):
         raise ValueError(
-            f"draft_logits is {kind_of(draft_logits)}: pass a tensor of PyTorch or an array of "
-            "JAX, which can be trained"
+            f"draft_logits is {arrays.kind_of(draft_logits)}: pass a tensor of PyTorch or an array "
+            "of JAX, which can be trained"
         )
-    one_library(draft_logits=draft_logits, **{name: target})
+    arrays.one_library(draft_logits=draft_logits, **{name: target})
     check_probabilities("draft_logits", draft_logits)
     check_probabilities(name, target)
     if target.shape != draft_logits.shape:

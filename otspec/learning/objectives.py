@@ -1,7 +1,7 @@
 """What a draft is trained for: a loss of each row, and its gradient in the draft's logits.
 
-Array code for PyTorch and JAX. An objective is solved once, for a few numbers per row; from these
-the gradient follows in one pass, so that nothing as large as the vocabulary is kept in between.
+An objective is solved once, for a few numbers per row; from these the gradient follows in one pass,
+so that nothing as large as the vocabulary is kept in between.
 """
 
 from abc import ABC, abstractmethod
@@ -13,8 +13,7 @@ import numpy as np
 from otspec.batch._array_api.library import Array, Library, is_torch
 from otspec.batch._dispatch import machine, reals_of
 
-State: TypeAlias = tuple[Array, ...]
-"""What is kept of each row, (..., m) each."""
+State: TypeAlias = tuple[Array, ...]  # what is kept of each row, (..., m) each
 SMALL, AT_ONCE = 1 << 18, 1 << 22
 """So many numbers are worked on at once in any case, and so many at most."""
 FORWARD, BACKWARD = 4, 64
@@ -24,8 +23,7 @@ FORWARD, BACKWARD = 4, 64
 class Objective(ABC):
     """A loss of rows of logits against rows of a target distribution."""
 
-    copies: ClassVar[int] = 4
-    """About how many copies of a row in float32 are made on the way."""
+    copies: ClassVar[int] = 4  # about how many copies of a row in float32 are made on the way
     row_by_row: ClassVar[tuple[bool, bool]] = False, False
     """Whether machine code, a row at a time, does all of each pass: forward and back."""
 
@@ -36,11 +34,7 @@ class Objective(ABC):
 
     @abstractmethod
     def solve(self, library: Library, logits: Array, target: Array) -> tuple[Array, State]:
-        """Return the loss and what its gradient needs.
-
-        Shapes: ``target`` (..., V). ``logits``, shape (..., V): divided by the temperature. Result:
-        ``loss`` (...), ``state`` (..., m).
-        """
+        """Return the loss, (...), and what its gradient needs, (..., m), of logits over T."""
 
     @abstractmethod
     def gradient(self, library: Library, logits: Array, target: Array, state: State) -> Array:
@@ -68,12 +62,7 @@ def softmax(library: Library, logits: Array) -> Array:
 
 
 class Steps(Objective):
-    """An acceptance α whose derivative by p(y) is Σ_j w_j 1[q(y) > c_j p(y)].
-
-    The scales c_j and weights w_j are a few numbers per row. A softmax takes off the mean:
-    ∂α/∂z(y) = p(y) (∂α/∂p(y) − Σ_j w_j p(q > c_j p)). A token with q = c p counts as inside the
-    minimizing set, where the derivative is 0: one of the subgradients there.
-    """
+    """An acceptance α whose derivative by p(y) is Σ_j w_j 1[q(y) > c_j p(y)]."""
 
     row_by_row = False, True
 
@@ -84,6 +73,8 @@ class Steps(Objective):
 
     def gradient(self, library: Library, logits: Array, target: Array, state: State) -> Array:
         """Return the derivative of the loss by each logit; see :class:`Objective`."""
+        # A softmax takes off the mean: ∂α/∂z(y) = p(y) (∂α/∂p(y) − Σ_j w_j p(q > c_j p)). A token
+        # with q = c p counts as inside the minimizing set, where the derivative is 0.
         scales, weights, mean = (library.narrowed(part) for part in state)
         rows = reals_of(logits, target, single=True)
         if rows is not None:

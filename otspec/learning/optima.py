@@ -8,23 +8,20 @@ from otspec.batch._dispatch import machine, reals_of
 from otspec.batch._running import optimal_cut
 from otspec.learning.objectives import Objective, State, Steps, kept, softmax
 
-TANGENTS = 64
-"""How many tangents a soft optimum is made of."""
+TANGENTS = 64  # how many tangents a soft optimum is made of
 
 
 @dataclass(frozen=True)
 class IIDOptimum(Steps):
-    """The optimum for k i.i.d. drafts: α = q(A) + 1 − p(A)^k at the minimizing set A.
-
-    A = {q ≤ c·p} with c = k p(A)^(k−1), which is also the only weight. For k = 1 the loss 1 − α is
-    the total variation. If A is empty the loss is 0, and so is the gradient.
-    """
+    """The optimum for k i.i.d. drafts: α = q(A) + 1 − p(A)^k at the minimizing set A."""
 
     row_by_row = True, True
     k: int
 
     def solve(self, library: Library, logits: Array, target: Array) -> tuple[Array, State]:
         """Return the loss and what its gradient needs; see :class:`Objective`."""
+        # A = {q ≤ c·p} with c = k p(A)^(k−1), which is also the only weight. For k = 1 the loss is
+        # the total variation. If A is empty the loss is 0, and so is the gradient.
         xp, k, rows = library.xp, float(self.k), reals_of(logits, target, single=True)
         if rows is None:
             scale, outside, cost = optimal_cut(softmax(library, logits), target, self.k)
@@ -41,18 +38,16 @@ class IIDOptimum(Steps):
 
 @dataclass(frozen=True)
 class SoftIIDOptimum(Steps):
-    """A smooth minimum of tangents of that optimum, over which the gradient is a mixture.
-
-    With T(c) = Σ min(q, c·p) + 1 − (1 − r)^k − c r, c = k (1 − r)^(k−1), the optimum is the least
-    T(c). Here it is −s log(mean of e^{−T(c)/s}) over 64 scales: no jump from one minimum to
-    another. It is never below the optimum.
-    """
+    """A smooth minimum of tangents of that optimum, over which the gradient is a mixture."""
 
     k: int
     softness: float
 
     def solve(self, library: Library, logits: Array, target: Array) -> tuple[Array, State]:
         """Return the loss and what its gradient needs; see :class:`Objective`."""
+        # With T(c) = Σ min(q, c·p) + 1 − (1 − r)^k − c r, c = k (1 − r)^(k−1), the optimum is the
+        # least T(c). Here it is −s log(mean of e^{−T(c)/s}) over 64 scales, never below the
+        # optimum.
         xp, k, draft = library.xp, float(self.k), softmax(library, logits)
         # (1 − r)^(k/2) in equal steps.
         heights = (library.widened(library.arange(TANGENTS)) + 1) / TANGENTS
@@ -73,16 +68,15 @@ class SoftIIDOptimum(Steps):
 
 @dataclass(frozen=True)
 class FixedButOneOptimum(Objective):
-    """The optimum if the k − 1 likeliest tokens are drafts and one more is drawn off them.
-
-    α = min(1, q(top) + Σ min(q, u)) with u = p/(1 − p(top)) off the top, 0 on it: SpecHub's hub for
-    k = 2. The logits of the top have no gradient. Of equal logits the lowest token id comes first.
-    """
+    """The optimum if the k − 1 likeliest tokens are drafts and one more is drawn off them."""
 
     k: int
 
     def solve(self, library: Library, logits: Array, target: Array) -> tuple[Array, State]:
         """Return the loss and what its gradient needs; see :class:`Objective`."""
+        # α = min(1, q(top) + Σ min(q, u)) with u = p/(1 − p(top)) off the top, 0 on it: SpecHub's
+        # hub for k = 2. The logits of the top have no gradient; of equal ones the lowest id comes
+        # first.
         xp, top = library.xp, []
         for _ in range(self.k - 1):
             top.append(library.largest(logits))

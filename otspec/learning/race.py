@@ -30,8 +30,7 @@ from otspec.learning.objectives import State
 
 NODES, ERRORS = (64, 160), (1e-9, 1e-14)
 """Times at which the race is looked at in float32 and in float64, and what is left out after."""
-LIGHT = 0.25
-"""Rate times the last time of a light token at most."""
+LIGHT = 0.25  # rate times the last time of a light token at most
 LATEST, HALVINGS = 80.0, 12
 """The largest log t, and how often its range is halved to find a last time."""
 TERMS = 6, 9
@@ -40,25 +39,17 @@ TERMS = 6, 9
 
 @dataclass(frozen=True)
 class Race:
-    """The race of each row, as far as it does not depend on the set.
-
-    P(N = n) for n < k is (k, ...), and of m times (k, ..., m).
-
-    Shapes: ``times`` (..., m). ``step``, shape (..., 1): of log t. ``tokens``, ``rates``,
-    ``ratios``, shape (..., h): the heavy tokens by ascending q/p; 0 is the rate of those that count
-    as light. ``heaviest``, shape (..., 1): the draft probability of light tokens at most; −1 where
-    there are none. ``unit``, shape (..., 1): the same, or 1 where that is not positive.
-    """
+    """The race of each row, as far as it does not depend on the set."""
 
     library: Library
     k: int
-    times: Array
-    step: Array
-    tokens: Array
-    rates: Array
-    ratios: Array
-    heaviest: Array
-    unit: Array
+    times: Array  # (..., m)
+    step: Array  # (..., 1): of log t
+    tokens: Array  # (..., h): the heavy tokens by ascending q/p
+    rates: Array  # (..., h): 0 for those that count as light
+    ratios: Array  # (..., h)
+    heaviest: Array  # (..., 1): the mass of light tokens at most; −1: there are none
+    unit: Array  # (..., 1): the same, or 1 where that is not positive
 
     @property
     def terms(self) -> int:
@@ -164,14 +155,7 @@ class Race:
     def gradient(
         self, before: Array, outside: Array, sums: Array, members: Array
     ) -> tuple[Array, Array, Array]:
-        """Return f(A) and its derivatives by the probabilities of A.
-
-        Shapes: ``outside`` (..., 1). ``before``, shape (k, ..., h + 1, m): :meth:`before` of all
-        heavy tokens. ``sums``, shape (..., J): power sums of the light tokens of A, in units.
-        ``members``, shape (..., h): the heavy tokens of A, which come before the others. Result:
-        ``found`` (...), ``heavy`` (..., h). ``coefficients``, shape (..., J): of a polynomial in
-        the probability of a light token, in units.
-        """
+        """Return f(A), and its derivatives by heavy and, as a polynomial, by light tokens of A."""
         xp, k = self.library.xp, self.k
         rates = xp.where(members, self.rates, 0.0)
         after = xp.flip(self.before(xp.flip(rates, axis=-1)), axis=-2)

@@ -9,24 +9,20 @@ from otspec.batch._array_api.library import Array, Library
 from otspec.batch._array_api.sums import Weight, split, totals
 from otspec.learning.objectives import Objective, State, Steps, kept, softmax
 
-PIECES = 3
-"""Passes that make ρ* exact, from a guess that is close."""
-NEWTON = 12
-"""Steps on one linear piece, of which each costs a few operations per row."""
+PIECES = 3  # passes that make ρ* exact, from a guess that is close
+NEWTON = 12  # steps on one linear piece, of which each costs a few operations per row
 _TINY = 1e-30
 
 
 @dataclass(frozen=True)
 class RecursiveRejection(Steps):
-    """The loss W_k of recursive rejection sampling (MCSD, alg. 1): all k drafts are rejected.
-
-    W_i = Σ (q − c_i p)₊ with c_i = 1 + W_1 + … + W_{i−1}.
-    """
+    """The loss W_k of recursive rejection sampling (MCSD, alg. 1): all k drafts are rejected."""
 
     k: int
 
     def solve(self, library: Library, logits: Array, target: Array) -> tuple[Array, State]:
         """Return the loss and what its gradient needs; see :class:`Objective`."""
+        # W_i = Σ (q − c_i p)₊ with c_i = 1 + W_1 + … + W_{i−1}.
         xp, draft = library.xp, softmax(library, logits)
         scale = library.full(draft.shape[:-1], 1.0)
         scales, outside, lacking = [], [], scale
@@ -56,10 +52,7 @@ def _rejected(library: Library, scale: Array) -> tuple[Weight, Weight]:
 
 @dataclass(frozen=True)
 class KSequential(Steps):
-    """The loss (1 − β)^k of k-Seq (SpecTr, alg. 2): β = Σ min(p, q/ρ*), 1 − (1 − β)^k = ρ* β.
-
-    A residual token that happens to be a draft is not counted as accepted.
-    """
+    """The loss (1 − β)^k of k-Seq (SpecTr, alg. 2): β = Σ min(p, q/ρ*), 1 − (1 − β)^k = ρ* β."""
 
     k: int
 
@@ -92,15 +85,13 @@ class KSequential(Steps):
 
 @dataclass(frozen=True)
 class SharedNoise(Objective):
-    """The loss Σ q (1 − a) of one draft and an output from the same noise (Theory, 33).
-
-    a(y) = 1/Σ_z max(q(z), p(z) q(y)/p(y)) is how likely the draft is y if the output is.
-    """
+    """The loss Σ q (1 − a) of one draft and an output from the same noise (Theory, 33)."""
 
     copies: ClassVar[int] = 32
 
     def solve(self, library: Library, logits: Array, target: Array) -> tuple[Array, State]:
         """Return the loss and what its gradient needs; see :class:`Objective`."""
+        # a(y) = 1/Σ_z max(q(z), p(z) q(y)/p(y)): how likely the draft is y if the output is.
         _, _, wanted, chance, _, _ = self._sorted(library, logits, target)
         missed = wanted * (1 - chance)
         return library.xp.sum(missed, axis=-1), ()

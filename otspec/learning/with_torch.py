@@ -20,8 +20,7 @@ def loss_of(
     target_logits: bool,
 ) -> torch.Tensor:
     """Return the loss of each row: (..., V), (..., V) -> (...)."""
-    found: torch.Tensor = _Loss.apply(logits, target, objective, temperature, target_logits)
-    return found
+    return _Loss.apply(logits, target, objective, temperature, target_logits)
 
 
 class _Loss(torch.autograd.Function):  # type: ignore[misc]
@@ -82,10 +81,7 @@ def _chunks(
     how: tuple[float, bool],
     share: int,
 ) -> tuple[list[slice], bool]:
-    """Return stretches of rows that are worked on at once, and whether machine code has them all.
-
-    That needs no memory, and reads the logits in the dtype that they have.
-    """
+    """Return stretches of rows to work on at once, and whether machine code has them all."""
     rows, size = logits.shape
     in_place = objective.row_by_row[share == BACKWARD] and how == (1, False)
     if in_place and reals_of(logits, target, single=True) is not None:

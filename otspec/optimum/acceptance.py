@@ -30,6 +30,17 @@ def optimal_acceptance(
 ) -> Optimum:
     """Return the most that any rule accepts under a draft law, with its cut.
 
+    Laws: at most 1, and at least Σ min(p_i, q) for each draft's own law p_i. With the total
+    variation ε it is min(1, α + ε), α the lossless optimum. With a divergence it is α if the
+    budget B is 0, never descends, and is concave in B, or in e^{(a − 1) B} for orders above 1. It
+    is then what an output attains, in floats, and ``bound`` a bound: the two differ by rounding,
+    for the order a by 3e-12 (1 + a) at most.
+
+    One sort for :class:`IID`, :class:`WithoutReplacement`, :class:`Hub` and :class:`TopPlusOne`;
+    one sum for :class:`Fixed` and :class:`TopK`; at most 64 sorts for two :class:`Independent`
+    drafts, but for ties; max flow otherwise. Source: min cut in the network of SpecHub, app. E, for
+    any k; for i.i.d. drafts and k = 2 it is Canonical, thm. 3.
+
     Parameters
     ----------
     law : DraftLaw
@@ -37,12 +48,10 @@ def optimal_acceptance(
     total_variation : number, optional
         By how much the law o of the output may be off the target q, from 0 to 1 and in the
         arithmetic of the target. By default rules are lossless; one budget may be given.
-    kullback_leibler : number, optional
-        How large D(o‖q) = Σ o log(o/q) may be, in nats; in floats only, as those that follow.
-    reverse_kullback_leibler : number, optional
-        How large D(q‖o) may be.
+    kullback_leibler, reverse_kullback_leibler : number, optional
+        How large D(o‖q) = Σ o log(o/q), or D(q‖o), may be, in nats; in floats only.
     renyi : pair of numbers, optional
-        The order a, positive and not 1, and how large log Σ q (o/q)^a / (a − 1) may be.
+        The order a, positive and not 1, and how large log Σ q (o/q)^a / (a − 1) may be; in floats.
     normalize : bool
         Scale the target to sum 1.
 
@@ -59,20 +68,6 @@ def optimal_acceptance(
         law without a formula (:class:`Joint`, :class:`Independent` with k > 2) on too large a
         vocabulary.
 
-    Notes
-    -----
-    Laws: at most 1, and at least Σ min(p_i, q) for each draft's own law p_i. With the total
-    variation ε it is min(1, α + ε), α the lossless optimum. With a divergence it is α if the
-    budget B is 0, never descends, and is concave in B, or in e^{(a − 1) B} for orders above 1. It
-    is then what an output attains, in floats, and ``bound`` a bound: the two differ by rounding,
-    for the order a by 3e-12 (1 + a) at most.
-
-    One sort for :class:`IID`, :class:`WithoutReplacement`, :class:`Hub` and
-    :class:`TopPlusOne`; one sum for :class:`Fixed` and :class:`TopK`; at most 64
-    sorts for two :class:`Independent` drafts, but for ties; max flow otherwise.
-    Source: min cut in the network of SpecHub, app. E, for any k; for i.i.d. drafts and k = 2 it
-    is Canonical, thm. 3.
-
     Examples
     --------
     >>> best = optimal_acceptance(IID(["1/2", "3/10", "1/5"], k=2), ["1/10", "3/5", "3/10"])
@@ -82,21 +77,14 @@ def optimal_acceptance(
     >>> lossy = optimal_acceptance(best.law, best.target, total_variation="1/20")
     >>> lossy.acceptance, [str(mass) for mass in lossy.output]
     (Fraction(9, 10), ['3/20', '17/30', '17/60'])
-    >>> lossy.check()
     """
     checked = as_law(law).as_target(target, normalize=normalize)
     law = law.for_target(checked)
     cut, bound = bounded_cut(law, checked)
     ascending = tuple(np.sort(cut).tolist())
-    budget = _budget(
-        checked,
-        {
-            TotalVariation: total_variation,
-            KullbackLeibler: kullback_leibler,
-            ReverseKullbackLeibler: reverse_kullback_leibler,
-            Renyi: renyi,
-        },
-    )
+    kinds = TotalVariation, KullbackLeibler, ReverseKullbackLeibler, Renyi
+    amounts = total_variation, kullback_leibler, reverse_kullback_leibler, renyi
+    budget = _budget(checked, dict(zip(kinds, amounts, strict=True)))
     if budget is None:
         return Optimum(law, checked, bound, ascending)
     accepted = budget.acceptance(law, checked, bound)
@@ -119,15 +107,7 @@ class MaskPrice(NamedTuple):
 def price_of_mask(law: Masked, target: DistributionLike) -> MaskPrice:
     """Return the optimal acceptance that is lost with the drafts that a policy withdraws.
 
-    Parameters
-    ----------
-    law : Masked
-    target : array_like, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        Another law; or as :func:`optimal_acceptance`.
+    The law is a :class:`Masked`; errors are those of :func:`optimal_acceptance`.
 
     Examples
     --------
@@ -162,6 +142,10 @@ def optimal_acceptances(
 ) -> Array:
     """Return the optimal acceptance of k drafts for several k, of i.i.d. ones from one sort.
 
+    Laws: for i.i.d. drafts and without replacement non-decreasing in k; of i.i.d. drafts the
+    limit is the target mass on the draft's support. Floats are within n rounding errors of the
+    exact value (cumulative sums), and a quadrature's 1e-13 without replacement.
+
     Parameters
     ----------
     draft, target : array_like, shape (n,)
@@ -185,12 +169,6 @@ def optimal_acceptances(
     ValueError
         As :func:`otspec.distributions.as_pair`; a k that is no positive integer, or that the law
         does not have over this draft; an unknown law, an unusable budget.
-
-    Notes
-    -----
-    Laws: for i.i.d. drafts and without replacement non-decreasing in k; of i.i.d. drafts the
-    limit is the target mass on the draft's support. Floats are within n rounding errors of the
-    exact value (cumulative sums), and a quadrature's 1e-13 without replacement.
 
     Examples
     --------

@@ -22,13 +22,11 @@ SMALLEST = float(np.nextafter(0.0, 1.0))
 class Outputs(Frozen):
     """The laws o = q·clip(b/q, low, high), each by its total variation from the target q.
 
-    A token whose ratio b/q is between the two levels is output as it is selected. Of the laws
-    between q and b with that total variation it is the nearest to q in every divergence.
+    Of the laws between q and b with it, this is the nearest to q in every divergence.
     """
 
-    # selection, target: (n,): the laws b and q, in one arithmetic
-    selection: Distribution
-    target: Distribution
+    selection: Distribution  # b, (n,)
+    target: Distribution  # q, (n,), in one arithmetic
 
     @cached_property
     def _more(self) -> Array:
@@ -41,8 +39,7 @@ class Outputs(Frozen):
     @cached_property
     def _unwanted(self) -> Array:
         """The tokens that are selected and never wanted, (n,) of bool."""
-        unwanted: Array = self._more & (self.target == 0)
-        return unwanted
+        return self._more & (self.target == 0)
 
     @cached_property
     def _raised(self) -> WaterFilling:
@@ -88,13 +85,7 @@ class Outputs(Frozen):
 
 @dataclass(frozen=True)
 class Budget(Frozen, ABC):
-    """The output is within a distance of the target.
-
-    Parameters
-    ----------
-    amount : float or Fraction
-        The most that the distance may be.
-    """
+    """The output is within a distance, of at most ``amount``, of the target."""
 
     name: ClassVar[str]
     """What functions call the argument."""
@@ -113,23 +104,11 @@ class Budget(Frozen, ABC):
     @classmethod
     @abstractmethod
     def of(cls, amount: Any, target: Distribution) -> Self:
-        """Check a budget in the arithmetic of a target.
-
-        Raises
-        ------
-        ValueError
-            No number, out of range, or of another arithmetic.
-        """
+        """Check a budget in the arithmetic of a target; else a ValueError."""
 
     @abstractmethod
     def acceptance(self, law: DraftLaw, target: Distribution, lossless: Number) -> Number:
-        """Return the most that is accepted within the budget, given the lossless optimum.
-
-        Raises
-        ------
-        ValueError
-            No selection law is known that is needed.
-        """
+        """Return the most that is accepted within the budget, given the lossless optimum."""
 
     @abstractmethod
     def distance(self, output: Distribution, target: Distribution) -> Number:
@@ -150,26 +129,14 @@ class Budget(Frozen, ABC):
     ) -> Number:
         """Return what no rule within the budget is above, whatever the last three are.
 
-        Parameters
-        ----------
-        law : DraftLaw
-        target : ndarray, shape (n,)
-        cut : tuple of int
-            A token set that bounds what lossless rules accept.
-        selection, output : ndarray, shape (n,)
-            Of a rule that is nearly optimal, from which prices are derived.
+        ``cut`` bounds what lossless rules accept; ``selection`` and ``output``, shape (n,), are of
+        a rule that is nearly optimal, from which prices are derived.
         """
 
 
 @dataclass(frozen=True)
 class TotalVariation(Budget):
-    """The output is within a total variation of the target.
-
-    Parameters
-    ----------
-    amount : float or Fraction
-        From 0 to 1.
-    """
+    """The output is within a total variation, from 0 to 1, of the target."""
 
     name: ClassVar[str] = "total_variation"
     words: ClassVar[str] = "total variation"
@@ -180,13 +147,7 @@ class TotalVariation(Budget):
 
     @classmethod
     def of(cls, amount: Any, target: Distribution) -> Self:
-        """Check a budget in the arithmetic of a target: exact beside an exact one.
-
-        Raises
-        ------
-        ValueError
-            No number from 0 to 1; a float beside an exact target, or a fraction beside floats.
-        """
+        """Check a number from 0 to 1, exact beside an exact target; else a ValueError."""
         number = as_real(amount, cls.name, 0, 1)
         if isinstance(number, float) == is_exact(target) and number not in (0, 1):
             kinds = ("a float", "exact") if is_exact(target) else ("exact", "a float")

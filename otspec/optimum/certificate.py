@@ -1,12 +1,9 @@
 """An optimal acceptance, and what proves it: cut and selection law (Theory, 1, 2, 3, 29 and 30).
 
-For every draft law P and target q,
-
     α(P, q) = min over token sets A of  q(A) + 1 − P(all drafts inside A),
 
-so a minimizing A proves that no rule accepts more: anyone can evaluate the right-hand side. That
-some rule accepts as much is proved by a law of the selected draft
-(:mod:`otspec.optimum.cuts.selections`).
+so a minimizing A proves that no rule accepts more. That some rule accepts as much is proved by a
+law of the selected draft (:mod:`otspec.optimum.cuts.selections`).
 """
 
 from dataclasses import dataclass
@@ -54,11 +51,6 @@ class Optimum(Frozen):
 
         None for two :class:`Independent` drafts over more than 100 tokens: their cut is found
         without a flow, and prices show that no cut is lower.
-
-        Raises
-        ------
-        ValueError
-            As :func:`optimal_acceptance`, where max flow is needed.
         """
         return best_selection(self.law, self.target)
 
@@ -78,13 +70,8 @@ class Optimum(Frozen):
         No rule accepts more: the cut's bound is evaluated. Some rule accepts as much:
         :attr:`selection` is a distribution, is nowhere below the chance that all drafts are
         inside a set, and has Σ min(b, q) = acceptance. Where it is None prices show that no cut
-        is lower (Theory, 43).
-
-        Raises
-        ------
-        ValueError
-            A side does not hold: exactly, or in floats beyond the rounding of sums of n terms and
-            of their products (``law.accuracy``).
+        is lower (Theory, 43). A ValueError says which side does not hold: exactly, or in floats
+        beyond the rounding of sums of n terms and of their products (``law.accuracy``).
         """
         tolerance, bound = self._bound_accuracy, self.bound
         # Not through a float: an exact difference may be too small for one.
@@ -155,9 +142,8 @@ class LossyOptimum(Optimum):
         The largest probability that the output of a rule within the budget is one of the drafts;
         in floats, what :attr:`output` attains.
     cut : tuple of int
-        Ascending token ids of a set A with q(A) + 1 − P(all drafts inside A) = α, the lossless
-        optimum. An output within total variation ε has o(A) ≤ q(A) + ε, so that no rule is above
-        α + ε.
+        As for :class:`Optimum`, of the lossless optimum α. An output within total variation ε has
+        o(A) ≤ q(A) + ε, so that no rule is above α + ε.
     budget : Budget
         How far the output may be from the target, and in what distance.
     """
@@ -166,10 +152,7 @@ class LossyOptimum(Optimum):
 
     @cached_property
     def selection(self) -> Distribution | None:
-        """The law b of the selected draft that is nearest to the target, shape (n,).
-
-        It is optimal within every budget. None as :attr:`Optimum.selection`.
-        """
+        """The law b of the selected draft that is nearest to the target, best for every budget."""
         return level_selection(self.law, self.target)
 
     @cached_property
@@ -220,18 +203,12 @@ class LossyOptimum(Optimum):
         return f"What is proved is that no rule within the budget is above {plain(self.bound)}."
 
     def check(self) -> None:
-        """Prove the acceptance from both sides, whatever way it was computed in.
+        """Prove the acceptance from both sides, as :meth:`Optimum.check`.
 
-        No rule within the budget accepts more: :attr:`bound` is evaluated, which by divergences
-        of the order a may be off by 3e-12 (1 + a), by rounding. Some rule accepts as much:
-        :attr:`output` is a distribution within the budget, :attr:`selection` one that is nowhere
-        below the chance that all drafts are inside a set, and their Σ min(b, o) is the acceptance.
-        Where they are None only the first is proved.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`Optimum.check`.
+        The bound by divergences of the order a may be off by 3e-12 (1 + a), by rounding. That some
+        rule accepts as much: :attr:`output` is a distribution within the budget, :attr:`selection`
+        one that is nowhere below the chance that all drafts are inside a set, and their Σ min(b, o)
+        is the acceptance. Where they are None only the first is proved.
         """
         super().check()
         if self.output is not None and self.distance is not None:

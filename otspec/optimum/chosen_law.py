@@ -12,27 +12,16 @@ from otspec.distributions import Distribution
 from otspec.drafts import Joint
 from otspec.optimum.acceptance import optimal_acceptance
 
-_ROUNDING = 1e-7
-"""By how much a solution in floats may be off."""
+_ROUNDING = 1e-7  # by how much a solution in floats may be off
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenLaw(Frozen, ABC):
-    """A law of k distinct drafts that was chosen for targets, and what proves that it is best.
+    """A law of k distinct drafts that was chosen for targets, and what proves that it is best."""
 
-    Parameters
-    ----------
-    sets : ndarray of int, shape (s, k)
-        All sets of k tokens, ascending.
-    masses : ndarray, shape (s,)
-        The probability of each.
-    acceptance : float or Fraction
-        What an optimal rule accepts, in the mean over the targets or of the worst one.
-    """
-
-    sets: IntArray
-    masses: Distribution
-    acceptance: Number
+    sets: IntArray  # (s, k): all sets of k tokens, ascending
+    masses: Distribution  # (s,): the probability of each
+    acceptance: Number  # of an optimal rule, in the mean over the targets or of the worst one
 
     @property
     def n(self) -> int:
@@ -62,13 +51,7 @@ class ChosenLaw(Frozen, ABC):
         """Return what the law accepts, computed from it alone."""
 
     def check(self) -> None:
-        """Prove the acceptance from both sides: no law is above it, and this one attains it.
-
-        Raises
-        ------
-        ValueError
-            A side does not hold: exactly, or in floats beyond 1e-7.
-        """
+        """Prove that no law is above the acceptance and this one attains it; in floats to 1e-7."""
         tolerance = 0 if is_exact(self.masses) else _ROUNDING
         sides: dict[str, Number] = {"bound": self.bound, "acceptance of the law": self._attained()}
         for name, value in sides.items():
@@ -89,8 +72,12 @@ class BestLaw(ChosenLaw):
 
     Parameters
     ----------
-    sets, masses, acceptance
-        As for :class:`ChosenLaw`.
+    sets : ndarray of int, shape (s, k)
+        All sets of k tokens, ascending.
+    masses : ndarray, shape (s,)
+        The probability of each.
+    acceptance : float or Fraction
+        What an optimal rule accepts, in the mean over the targets or of the worst one.
     targets : ndarray, shape (m, n)
     weights : ndarray, shape (m,)
         How often each target comes; where the worst target counts, the worst mixture of them.
@@ -131,7 +118,7 @@ class SafestLaw(ChosenLaw):
     Parameters
     ----------
     sets, masses, acceptance
-        As for :class:`ChosenLaw`.
+        As for :class:`BestLaw`.
     tokens : ndarray of bool, shape (b, n)
         All nonempty sets B of tokens.
     reach : ndarray, shape (b,)

@@ -13,18 +13,12 @@ from otspec._base.digits import plain
 from otspec.distributions import Distribution
 from otspec.optimum.prices import Divergence, log_mean, log_ratios, log_sum, quotient, refuse_exact
 
-_MOST_ORDER = 1e100
-"""Powers of so high an order are those of the largest ratio."""
+_MOST_ORDER = 1e100  # powers of so high an order are those of the largest ratio
 
 
 @dataclass(frozen=True)
 class KullbackLeibler(Divergence):
-    """The output o is within D(o‖q) = Σ o log(o/q) of the target, in nats.
-
-    Parameters
-    ----------
-    amount : float
-    """
+    """The output o is within D(o‖q) = Σ o log(o/q) of the target, in nats."""
 
     name: ClassVar[str] = "kullback_leibler"
     words: ClassVar[str] = "Kullback-Leibler divergence D(output||target)"
@@ -47,12 +41,7 @@ class KullbackLeibler(Divergence):
 
 @dataclass(frozen=True)
 class ReverseKullbackLeibler(Divergence):
-    """The output o is within D(q‖o) = Σ q log(q/o) of the target, in nats.
-
-    Parameters
-    ----------
-    amount : float
-    """
+    """The output o is within D(q‖o) = Σ q log(q/o) of the target, in nats."""
 
     name: ClassVar[str] = "reverse_kullback_leibler"
     words: ClassVar[str] = "Kullback-Leibler divergence D(target||output)"
@@ -78,11 +67,7 @@ class ReverseKullbackLeibler(Divergence):
 class Renyi(Divergence):
     """The output o is within D_a(o‖q) = log Σ q (o/q)^a / (a − 1) of the target, in nats.
 
-    Parameters
-    ----------
-    amount : float
-    order : float
-        a, positive and not 1: there it is :class:`KullbackLeibler`.
+    The order a is positive and not 1: there it is :class:`KullbackLeibler`.
     """
 
     name: ClassVar[str] = "renyi"
@@ -97,13 +82,7 @@ class Renyi(Divergence):
 
     @classmethod
     def of(cls, amount: Any, target: Distribution) -> Self:
-        """Check a budget: the order and a number from 0, beside a target in floats.
-
-        Raises
-        ------
-        ValueError
-            Not the two, or an exact target.
-        """
+        """Check the order and a number from 0, beside a target in floats; else a ValueError."""
         refuse_exact(cls.name, target)
         wanted = "two numbers, the order and the budget, such as (2, 0.1)"
         parts = as_list(amount, cls.name, wanted, 2)
@@ -141,9 +120,6 @@ class Renyi(Divergence):
         return max(0.0, float(total / rate))
 
     def dearest(self, heights: Array, highest: float, target: Distribution) -> float:
-        """Return (e^{(a − 1) m} − 1)/(e^{(a − 1) highest} − 1), m = (B + log Σ q e^{a z})/a.
-
-        By Hölder's inequality.
-        """
+        """Return (e^{(a − 1) m} − 1)/(e^{(a − 1) h} − 1), a m = B + log Σ q e^{a z} (Hölder)."""
         reached = (float(self.amount) + log_mean(target, self.order * heights)) / self.order
         return float(quotient(self.order - 1, reached, highest))

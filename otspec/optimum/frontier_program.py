@@ -23,17 +23,10 @@ class FrontierProgram(Formulation):
 
     Parameters
     ----------
-    law : DraftLaw
-    target : array_like, shape (n,)
-    sets : bool
+    law, target, sets
         As for :class:`otspec.programs.Formulation`.
     total_variation : number
         By how much the output may be off, from 0 to 1, in the arithmetic of the target.
-
-    Raises
-    ------
-    ValueError
-        No law, an unusable target or budget.
 
     Examples
     --------
@@ -82,11 +75,9 @@ class FrontierProgram(Formulation):
 
     def accepted(self, solution: Solution) -> Array:
         """Return the accepted mass of each pair of the support, shape (p,)."""
-        pairs: Array = solution.primal[: len(self.support.rows)]
-        return pairs
+        return solution.primal[: len(self.support.rows)]
 
     def output(self, solution: Solution) -> Distribution:
         """Return the law of the output, shape (n,)."""
         more, less = solution.primal[len(self.support.rows) :].reshape(2, -1)
-        output: Distribution = self.target + more - less
-        return output
+        return self.target + more - less

@@ -12,8 +12,7 @@ from otspec._base.digits import plain
 from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, check_alike
 
-_ROUNDING = 1e-9
-"""By how much a mean of sums over the vocabulary may be off in floats."""
+_ROUNDING = 1e-9  # by how much a mean of sums over the vocabulary may be off in floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +50,7 @@ class InclusionBound(Frozen):
         return as_number(total, like=self.targets)
 
     def check(self) -> None:
-        """Prove the bound from the price, and that the inclusion probabilities reach it.
-
-        Raises
-        ------
-        ValueError
-            A negative price, improper inclusion probabilities, or ones that do not reach the
-            bound: one of them was changed.
-        """
+        """Prove the bound from the price, and that proper inclusion probabilities reach it."""
         tolerance = 0 if self.targets.dtype == object else _ROUNDING
         pi = self.inclusion
         if self.level < 0 or pi.min() < 0 or pi.max() > 1 or pi.sum() > self.k + tolerance:
@@ -91,16 +83,8 @@ def inclusion_bound(
     k : int
         Number of drafts.
     weights : array_like, shape (m,), optional
-        How often each target comes; by default equally often.
-
-    Returns
-    -------
-    InclusionBound
-
-    Raises
-    ------
-    ValueError
-        No targets, targets or weights that are no distributions or not alike, or an improper k.
+        How often each target comes; by default equally often. Anything but alike distributions is
+        a ValueError.
 
     Examples
     --------
@@ -127,28 +111,12 @@ def inclusion_bound(
 def safest_bound(draft: DistributionLike, k: int, total_variation: Number) -> Number:
     """Return what no law of k drafts accepts more of, of the worst target near the draft.
 
-    With d the total variation, a target can want the token y with probability
-    c(y) = min(1, p(y) + d). So a law that accepts 1 − ℓ of all targets has inclusion probabilities
-    of at least c(y) − ℓ, k in all: ``ℓ ≥ (c(J) − k)/|J|`` for every set J of tokens. The best J are
-    the likeliest tokens. With n tokens the bound is at most 1 − d + (k − 1)/n, and one draft from p
-    alone reaches 1 − d.
-
-    Parameters
-    ----------
-    draft : array_like, shape (n,)
-    k : int
-    total_variation : number
-        d, from 0 to 1, in the arithmetic of the draft.
-
-    Returns
-    -------
-    float or Fraction
-        ``1 − max(0, max over J of (c(J) − k)/|J|)``.
-
-    Raises
-    ------
-    ValueError
-        An improper draft, k or distance.
+    With d the total variation, from 0 to 1, a target can want the token y with probability c(y) =
+    min(1, p(y) + d). So a law that accepts 1 − ℓ of all targets has inclusion probabilities of at
+    least c(y) − ℓ, k in all: ``ℓ ≥ (c(J) − k)/|J|`` for every set J of tokens. The best J are the
+    likeliest tokens: the bound is ``1 − max(0, max over J of (c(J) − k)/|J|)``. With n tokens it is
+    at most 1 − d + (k − 1)/n, and one draft from p alone reaches 1 − d. A ValueError refuses an
+    improper draft, k or distance.
 
     Examples
     --------

@@ -30,7 +30,8 @@ def best_law(
     """Return the law of k distinct drafts that accepts most of several targets.
 
     The drafts are drawn before one of the targets comes; then an optimal rule for that target and
-    this law verifies them. A linear program over all sets of k tokens, with prices that prove it.
+    this law verifies them. A linear program over all sets of k tokens, with prices that prove it,
+    exact for exact targets.
 
     Parameters
     ----------
@@ -42,11 +43,6 @@ def best_law(
         How often each target comes; by default equally often.
     worst : bool
         Maximize the acceptance of the worst target rather than the mean; ``weights`` is not used.
-
-    Returns
-    -------
-    BestLaw
-        Exact for exact targets.
 
     Raises
     ------
@@ -117,10 +113,6 @@ def safest_law(
         The targets are all q with total variation of at most this from the draft, from 0 to 1.
     kullback_leibler : float, optional
         The targets are all q with D(q‖draft) of at most this, in nats; for drafts in floats.
-
-    Returns
-    -------
-    SafestLaw
 
     Raises
     ------
@@ -197,5 +189,4 @@ def _proper(masses: Array) -> Distribution:
     if is_exact(masses):
         return masses
     masses = np.maximum(masses, 0)
-    proper: Distribution = masses / masses.sum()
-    return proper
+    return masses / masses.sum()

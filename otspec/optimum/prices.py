@@ -19,16 +19,14 @@ from otspec.optimum.cuts.minimum import cut_bound
 _EPS = float(np.finfo(float).eps)
 _LONGEST = 1490.0
 """Of logarithms of ratios: the smallest float is 2^−1074, and both levels may be as far from 1."""
-_NORMAL = float(np.finfo(float).tiny)
-"""Ratios of smaller numbers may have few digits."""
+_NORMAL = float(np.finfo(float).tiny)  # ratios of smaller numbers may have few digits
 
 
 @dataclass(frozen=True)
 class Divergence(Budget):
     """The output o is within a divergence of the target q, in floats.
 
-    A subclass says its order a, :attr:`exponent`, and bounds Σ w o for prices w, :meth:`dearest`.
-    The divergence is a function of Σ q f(o/q), f'(x) = (x^{a − 1} − 1)/(a − 1), log x at a = 1.
+    It is a function of Σ q f(o/q), f'(x) = (x^{a − 1} − 1)/(a − 1), log x at a = 1.
     """
 
     @classmethod
@@ -61,9 +59,8 @@ class Divergence(Budget):
     def dearest(self, heights: Array, highest: float, target: Distribution) -> float:
         """Return what Σ w o is at most within the budget, for the prices of some heights.
 
-        ``heights``, shape (n,): z from 0 to ``highest``. The price is w = (e^{(a − 1) z} −
-        1)/(e^{(a − 1) highest} − 1). ``highest``: it may be infinite below order 1. ``target``,
-        shape (n,): all positive. Tokens that the target never has, if any, have the price 1.
+        Heights z are from 0 to ``highest``, which may be infinite below order 1; the price is
+        w = (e^{(a − 1) z} − 1)/(e^{(a − 1) highest} − 1), and 1 for tokens that are never wanted.
         """
 
     def acceptance(self, law: DraftLaw, target: Distribution, lossless: Number) -> float:

@@ -8,23 +8,18 @@ from otspec._base.arguments import as_choice, as_flag
 from otspec.distributions import DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.programs.formulation import PROGRAMS, Formulation, Size
-from otspec.programs.one_token import Importance, MaxFlow, Membership, Reduced
-from otspec.programs.one_token import CompactMaxFlow
+from otspec.programs.one_token import CompactMaxFlow, Importance, MaxFlow, Membership, Reduced
 from otspec.programs.truncated import TruncatedImportance
-from otspec.programs.sequences.block import BlockProgram
-from otspec.programs.sequences.block import BlockPlan
+from otspec.programs.sequences.block import BlockPlan, BlockProgram
 from otspec.programs.candidates import CandidateProgram
 from otspec.programs.sequences.chained_residuals import Residual, ResidualsProgram
 from otspec.programs.sequences.one_corrected_token import OneTokenProgram
 from otspec.programs.sequences.past_windows import WindowProgram
-from otspec.programs.sequences.text_program import depth_bound
 from otspec.programs.sequences.drafted import Drafted, DraftedSets
 from otspec.programs.sequences.drafted_nodes import DraftedNodes
 from otspec.programs.sequences.kept_texts import KeptTexts
-from otspec.programs.sequences.path_program import PathPlan
-from otspec.programs.sequences.path_program import PathProgram
-from otspec.programs.prices import PriceBound
-from otspec.programs.sequences.text_program import TextOptimum, TextProgram
+from otspec.programs.sequences.path_program import PathPlan, PathProgram
+from otspec.programs.sequences.text_program import PriceBound, TextOptimum, TextProgram, depth_bound
 
 ProgramName: TypeAlias = str
 """One of :data:`PROGRAMS`: ``"membership"``, ``"reduced"``, ``"importance"``, ``"maxflow"``,

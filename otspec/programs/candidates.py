@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -83,11 +83,5 @@ class CandidateProgram(BlockCoupling):
 
 def longest_beginning(sequences: Sequences, block: tuple[int, ...]) -> int:
     """Return how many tokens of a block one of the sequences begins with."""
-    return max(_common(sequence, block) for sequence in sequences)
-
-
-def _common(first: tuple[Any, ...], second: tuple[Any, ...]) -> int:
-    for depth, (one, other) in enumerate(zip(first, second, strict=False)):
-        if one != other:
-            return depth
-    return min(len(first), len(second))
+    beginnings = (block[:length] for length in range(len(block), -1, -1))
+    return next(len(text) for text in beginnings if any(s[: len(text)] == text for s in sequences))

@@ -131,11 +131,8 @@ class Size:
         counts = map(counted, (self.rows, self.columns, self.coefficients))
         parts = zip(counts, ("rows", "variables", "coefficients"), strict=True)
         listed = ", ".join(f"{count} {part}" for count, part in parts)
-        return (
-            f"{listed}, about {counted(self.bytes >> 30)} GiB"
-            if self.bytes >> 40
-            else (f"{listed}, about {self.bytes / 2**30:.2g} GiB")
-        )
+        gib = counted(self.bytes >> 30) if self.bytes >> 40 else f"{self.bytes / 2**30:.2g}"
+        return f"{listed}, about {gib} GiB"
 
 
 _BYTES_PER_COEFFICIENT = 120
@@ -230,7 +227,7 @@ class Formulation(Frozen, ABC):
         return solve(self.build(), solver)
 
     def _advice(self) -> str:
-        if not self.sets:
+        if not (self.sets or self.in_tuples):
             return "use one row per draft set (sets=True)"
         return f"use {self.smaller}"
 

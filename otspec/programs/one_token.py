@@ -49,8 +49,7 @@ class Membership(Formulation):
 
     def accepted(self, solution: Solution) -> Array:
         """Return π(x, y) for y among the drafts."""
-        mass: Array = solution.primal[self.support.rows * self.law.n + self.support.tokens]
-        return mass
+        return solution.primal[self.support.rows * self.law.n + self.support.tokens]
 
 
 @register
@@ -211,9 +210,6 @@ class CompactMaxFlow(Formulation):
         model.put(at_tokens, outflow, -1)
         return outflow
 
-    def _advice(self) -> str:
-        return f"use {self.smaller}"
-
     def accepted(self, solution: Solution) -> Array:
         """Return accepted masses of the flow's value, by the argument in the class."""
         seen, n = self.support, len(self.target)
@@ -231,11 +227,9 @@ class CompactMaxFlow(Formulation):
         mass = np.where(token == first[row], as_first[row], nothing)
         mass = mass + np.where(token == second[row], flow[row], nothing)
         received = sums_by(token, mass, n)
-        kept: Array = mass * (sinks / _or_one(received))[token]
-        return kept
+        return mass * (sinks / _or_one(received))[token]
 
 
 def _or_one(values: Array) -> Array:
     """Return the values with 1 in the place of 0, to divide by."""
-    safe: Array = np.where(values == 0, zeros(1, like=values) + 1, values)
-    return safe
+    return np.where(values == 0, zeros(1, like=values) + 1, values)

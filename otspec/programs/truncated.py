@@ -5,16 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from otspec._base import arithmetic
 from otspec._base.arguments import as_integer
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_number,
-    is_exact,
-    positive_part,
-    zeros,
-)
 from otspec._base.frozen import cached_property
 from otspec.coupling import accepted_weights
 from otspec.drafts.independent import Product
@@ -28,30 +20,21 @@ class TruncatedImportance(Formulation):
 
     Tokens are sorted by q − p₁p₂, descending; Ω₁ is the first ``free`` of them, Ω₂ the rest. A
     pair of drafts that meets Ω₂ selects the earlier of the two; a pair inside Ω₁ is optimized.
-    So there are free² variables at most instead of n², at any n. For identical drafts
-    p₁ = p₂ = p.
+    So there are free² variables at most instead of n², at any n.
 
     Law: the acceptance is at most :attr:`loss_bound` = Σ_{Ω₂} (q − p₁p₂)₊ below the optimum.
-    Source: Canonical, alg. 1 with eqs. 12–14, and app. G for drafts from two distributions.
+    Proof: b(y) ≥ p₁(y) p₂(y) for any selection. Change an optimal one as prescribed. A token of Ω₂
+    then loses at most min(b, q) − p₁p₂ ≤ (q − p₁p₂)₊; a pair that meets both parts now selects its
+    token of Ω₁, so that no token of Ω₁ loses. Source: Canonical, alg. 1 with eqs. 12–14, and app. G
+    for drafts from two distributions.
 
     Parameters
     ----------
     law : IID or Independent
-        With two drafts.
+        With two drafts; any other is a ValueError.
     target : ndarray, shape (n,)
     free : int
         How many tokens Ω₁ has, from 0 to n (the papers' s).
-
-    Raises
-    ------
-    ValueError
-        Another law, another k, or ``free`` out of range.
-
-    Notes
-    -----
-    Why the bound holds: b(y) ≥ p₁(y) p₂(y) for any selection. Take an optimal one and change it
-    as prescribed. A token of Ω₂ then loses at most min(b, q) − p₁p₂ ≤ (q − p₁p₂)₊; a pair that
-    meets both parts now selects its token of Ω₁, so that no token of Ω₁ loses.
     """
 
     name: ClassVar[str] = "truncated importance"
@@ -73,33 +56,29 @@ class TruncatedImportance(Formulation):
         self._hold(free=as_integer(self.free, "free", 0, self.law.n, otherwise=otherwise))
 
     @cached_property
-    def excess(self) -> Array:
+    def excess(self) -> arithmetic.Array:
         """Q − p₁p₂, shape (n,): what a token needs beyond its certain selections."""
-        excess: Array = self.target - self.law.marginal(0) * self.law.marginal(1)
-        return excess
+        return self.target - self.law.marginal(0) * self.law.marginal(1)
 
     @cached_property
-    def order(self) -> IntArray:
+    def order(self) -> arithmetic.IntArray:
         """The tokens by descending excess; ties by id."""
         return descending(self.excess)
 
     @property
-    def loss_bound(self) -> Number:
+    def loss_bound(self) -> arithmetic.Number:
         """Σ (q − p₁p₂)₊ over Ω₂, by how much the acceptance may be below the optimum."""
-        rest = positive_part(self.excess[self.order[self.free :]])
-        return as_number(rest.sum(), like=self.target)
+        rest = arithmetic.positive_part(self.excess[self.order[self.free :]])
+        return arithmetic.as_number(rest.sum(), like=self.target)
 
     @cached_property
-    def rank(self) -> IntArray:
+    def rank(self) -> arithmetic.IntArray:
         """The place of each token in the order, shape (n,)."""
         return places_in(self.order)
 
     @cached_property
-    def free_pairs(self) -> tuple[IntArray, Array]:
-        """The pairs of distinct tokens of Ω₁, earlier token first, and their probabilities.
-
-        Shapes (f, 2) and (f,); pairs of probability 0 are left out.
-        """
+    def free_pairs(self) -> tuple[arithmetic.IntArray, arithmetic.Array]:
+        """The f pairs of tokens of Ω₁ that may be drafted, earlier first, and their masses."""
         earlier, later = np.triu_indices(self.free, 1)
         pairs = self.order[np.column_stack([earlier, later])]
         first, second = self.law.marginal(0)[pairs], self.law.marginal(1)[pairs]
@@ -107,28 +86,27 @@ class TruncatedImportance(Formulation):
         return pairs[masses > 0], masses[masses > 0]
 
     @cached_property
-    def certain(self) -> Array:
+    def certain(self) -> arithmetic.Array:
         """The law of the selections that are not optimized, shape (n,): one cumulative sum.
 
         A token is selected from a pair with itself, and with any later token outside Ω₁ × Ω₁.
         """
         first, second = (self.law.marginal(i)[self.order] for i in range(2))
-        certain = zeros(self.law.n, like=self.target)
+        certain = arithmetic.zeros(self.law.n, like=self.target)
         certain[self.order] = surely_selected(first, second, self.free)
         return certain
 
-    def shares(self, solution: Solution) -> Array:
+    def shares(self, solution: Solution) -> arithmetic.Array:
         """Return how often the earlier token of each free pair is selected, shape (f,)."""
         masses = self.free_pairs[1].astype(solution.primal.dtype)
         earlier = solution.primal[: len(masses)]
-        shares: Array = np.minimum(positive_part(earlier / masses), 1)
-        return shares
+        return np.minimum(arithmetic.positive_part(earlier / masses), 1)
 
     def _size(self, rows: int, pairs: int) -> Size:  # noqa: ARG002 -- the free pairs count
         n, free = self.law.n, self.free * (self.free - 1) // 2
         return Size(free + n, 2 * free + n, 4 * free + n)
 
-    def _state(self, model: ProgramBuilder) -> IntArray:
+    def _state(self, model: ProgramBuilder) -> arithmetic.IntArray:
         pairs, masses = self.free_pairs
         drafts = model.rows("drafts", pairs, masses, masses)
         below = model.rows("selected", self._token_names, -np.inf, self.certain)
@@ -142,14 +120,14 @@ class TruncatedImportance(Formulation):
         model.put(below[pairs[:, 1]], later, -1)
         return kept
 
-    def accepted(self, solution: Solution) -> Array:
+    def accepted(self, solution: Solution) -> arithmetic.Array:
         """Return what is left of free and sure selections after accepting the selected draft."""
         seen, (pairs, _) = self.support, self.free_pairs
-        share = zeros((self.free, self.free), like=solution.primal) + 1
+        share = arithmetic.zeros((self.free, self.free), like=solution.primal) + 1
         share[self.rank[pairs[:, 0]], self.rank[pairs[:, 1]]] = self.shares(solution)
         ranks = np.sort(self.rank[seen.keys], axis=1)
         inside = (ranks[:, 1] < self.free) & (ranks[:, 0] < ranks[:, 1])
-        earlier = zeros(len(ranks), like=solution.primal) + 1
+        earlier = arithmetic.zeros(len(ranks), like=solution.primal) + 1
         earlier[inside] = share[ranks[inside, 0], ranks[inside, 1]]
         is_earlier = self.rank[seen.tokens] == ranks[seen.rows, 0]
         chosen = np.where(is_earlier, earlier[seen.rows], 1 - earlier[seen.rows])
@@ -157,39 +135,40 @@ class TruncatedImportance(Formulation):
         return accepted_weights(weights, seen.tokens, self.target.astype(solution.primal.dtype))
 
 
-def places_in(order: IntArray) -> IntArray:
+def places_in(order: arithmetic.IntArray) -> arithmetic.IntArray:
     """Return where each token is in an order of all: the inverse permutation."""
     places = np.empty(len(order), dtype=np.intp)
     places[order] = np.arange(len(order))
     return places
 
 
-def surely_selected(first: Array, second: Array, free: int) -> Array:
+def surely_selected(
+    first: arithmetic.Array, second: arithmetic.Array, free: int
+) -> arithmetic.Array:
     """Return how likely each token is selected for sure, given the laws of two drafts in order.
-
-    A token is selected from a pair with itself, and with any later one unless both are free.
 
     Shapes: ``first`` and ``second`` (n,). ``free``: how many of the first tokens are free. Result:
     shape (n,).
     """
+    # A token is selected from a pair with itself, and with any later one unless both are free.
     later, other = _sums_after(first, free), _sums_after(second, free)
     other *= first
     later *= second
-    selected: Array = first * second
+    selected: arithmetic.Array = first * second
     selected += other
     selected += later
     return selected
 
 
-def _sums_after(values: Array, free: int) -> Array:
+def _sums_after(values: arithmetic.Array, free: int) -> arithmetic.Array:
     """Return the sum after each value, for the first ``free`` after all of these: (n,)."""
-    sums = zeros(len(values), like=values)
+    sums = arithmetic.zeros(len(values), like=values)
     np.cumsum(values[:0:-1], out=sums[-2::-1])
     sums[:free] = sums[max(free - 1, 0)]
     return sums
 
 
-def descending_again(values: Array, tokens: IntArray) -> IntArray:
+def descending_again(values: arithmetic.Array, tokens: arithmetic.IntArray) -> arithmetic.IntArray:
     """Return the places of values by descending value, ties by token, where few are out of order.
 
     Shapes: ``values`` (n,). ``tokens``, shape (n,): whose values they are. Returns shape (n,).
@@ -209,9 +188,9 @@ def descending_again(values: Array, tokens: IntArray) -> IntArray:
     return places.astype(np.intp, copy=False)
 
 
-def descending(values: Array) -> IntArray:
+def descending(values: arithmetic.Array) -> arithmetic.IntArray:
     """Return the indices by descending value, ties by index."""
-    if is_exact(values):
+    if arithmetic.is_exact(values):
         return np.argsort(-values, kind="stable").astype(np.intp)
     order = np.argsort(-values)  # several times as fast as a stable sort
     ordered = values[order]

@@ -16,7 +16,7 @@ adds."""
 
 
 def solve(program: LinearProgram, solver: SolverName | None = None) -> Solution:
-    """Solve a linear program and check the result.
+    """Solve a linear program and check the result by :meth:`Solution.check`.
 
     Parameters
     ----------
@@ -24,11 +24,6 @@ def solve(program: LinearProgram, solver: SolverName | None = None) -> Solution:
     solver : {"highs", "cvxpy", "rational"}, optional
         ``"highs"`` and ``"cvxpy"`` compute in floats and round exact data; ``"rational"`` is
         exact and needs exact data. By default ``"rational"`` for exact data, else ``"highs"``.
-
-    Returns
-    -------
-    Solution
-        Checked by :meth:`Solution.check`.
 
     Raises
     ------

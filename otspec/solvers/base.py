@@ -61,13 +61,7 @@ class Solution(Frozen):
     seconds: float
 
     def check(self) -> Certificate:
-        """Check optimality from the numbers alone.
-
-        Raises
-        ------
-        SolverError
-            Not solved, or a violation beyond :func:`tolerance`.
-        """
+        """Check optimality from the numbers alone; a :class:`SolverError` says what is violated."""
         if self.status is not Status.OPTIMAL:
             raise SolverError(f"{self.program.title}, {self.solver}: {self.status.value}")
         certificate = certify(self.program, self.primal, self.duals)
@@ -124,18 +118,8 @@ def certify(program: LinearProgram, primal: Array, duals: Array) -> Certificate:
 
     Reduced costs are computed here, c − Aᵀy, whatever the solver says. With
     ``sign`` = 1 for maximizing, a positive ``sign``·multiplier prices the upper bound of its row
-    or variable and a negative one the lower bound.
-
-    Parameters
-    ----------
-    program : LinearProgram
-    primal : ndarray, shape (n,)
-    duals : ndarray, shape (m,)
-
-    Raises
-    ------
-    ValueError
-        No program, or numbers that are none or not as many.
+    or variable and a negative one the lower bound. ``primal`` has shape (n,) and ``duals`` (m,);
+    anything else is a ValueError.
     """
     as_instance(program, "program", LinearProgram, "a LinearProgram")
     primal, duals = as_numbers(primal, "primal"), as_numbers(duals, "duals")
@@ -187,8 +171,7 @@ class Solver:
     solve : callable
         :class:`LinearProgram` → :class:`Solution`, not checked yet.
     exact : bool
-        It takes exact data only, and solves them exactly; others compute in floats and round
-        exact data.
+        It takes exact data only, and solves them exactly; others compute in floats.
     available : callable
         Says whether what it needs is installed.
     """
@@ -205,10 +188,7 @@ class Solver:
 
     def __call__(self, program: LinearProgram) -> Solution:
         """Solve a program; the solution is not checked yet."""
-        found: Solution = as_instance(
-            self.solve(program), "what solve returns", Solution, "a Solution"
-        )
-        return found
+        return as_instance(self.solve(program), "what solve returns", Solution, "a Solution")
 
     def fits(self, exact: bool) -> bool:
         """Return whether it can be used for exact data, or for floats."""

@@ -7,7 +7,6 @@ from types import ModuleType
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
 from otspec._base.extras import needed
 from otspec.solvers.base import Solution, Solver, Status, register
 from otspec.solvers.linear_program import LinearProgram, Sense
@@ -17,11 +16,7 @@ _CLARABEL_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 
 
 
 def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
-    """Solve a linear program with a conic solver in float64.
-
-    ``program``: exact data are rounded to floats. ``solver``: a solver that is installed, as cvxpy
-    calls it.
-    """
+    """Solve a linear program in float64 with a conic solver that cvxpy knows by name."""
     cvxpy = _package()
     installed = _installed()
     if solver not in installed:
@@ -113,14 +108,9 @@ def _installed() -> tuple[str, ...]:
 
 
 def _unsolved(program: LinearProgram, solver: str, status: Status, seconds: float) -> Solution:
-    def nothing(size: int) -> Array:
-        return np.full(size, np.nan)
-
-    rows, columns = program.shape
-    return Solution(
-        program, f"cvxpy ({solver})", status, float("nan"), nothing(columns), nothing(rows), -1,
-        seconds,
-    )  # fmt: skip
+    duals, primal = (np.full(size, np.nan) for size in program.shape)
+    name, value = f"cvxpy ({solver})", float("nan")
+    return Solution(program, name, status, value, primal, duals, -1, seconds)
 
 
 register(Solver("cvxpy", solve, available=available))

@@ -7,10 +7,7 @@ _ZERO = Fraction(0)
 
 
 class Factors:
-    """A square matrix of whole numbers, decomposed by sparse elimination (Markowitz, 1957).
-
-    ``rows``: column -> coefficient.
-    """
+    """A square matrix of whole numbers, decomposed by sparse elimination (Markowitz, 1957)."""
 
     def __init__(self, rows: list[dict[int, int]]) -> None:
         left = dict(enumerate(rows))

@@ -1,7 +1,7 @@
 """Programs that carry rows to tokens, as the flows that they are, in floats (Theory, 1).
 
 A maximum flow of whole numbers takes 30 binary digits at a time. What it leaves is less than a unit
-for each row and token; so another one in smaller units, from where the first ended, takes the next.
+for each row and token; so another one in smaller units takes the next.
 """
 
 from __future__ import annotations
@@ -18,23 +18,15 @@ from otspec.solvers.linear_program import LinearProgram
 if TYPE_CHECKING:
     from scipy import sparse
 
-NAME = "flow"
-"""What solutions say that they come from."""
-_BITS = 30
-"""Whole numbers are of so many binary digits."""
-_LAST = 60
-"""The last binary digit that is looked at."""
+NAME = "flow"  # what solutions say that they come from
+_BITS = 30  # whole numbers are of so many binary digits
+_LAST = 60  # the last binary digit that is looked at
 
 
 def solve(program: LinearProgram, rows: IntArray, tokens: IntArray, split: int) -> Solution:
-    """Carry as much as possible, with a cut as the duals.
-
-    ``program``: in floats; its first rows bound what is carried of each row, the others what is
-    carried to each token, and its columns are what is carried, which it counts once. ``rows``,
-    ``tokens``, shape (n,): the row and the token of each column. ``split``: how many rows there
-    are. Result: optimal up to rounding, not checked yet. Its iterations are the flows of whole
-    numbers.
-    """
+    """Carry as much as possible, with a cut as the duals: optimal up to rounding, not checked."""
+    # The first rows of the program bound what is carried of each row, the others what is carried to
+    # each token; its columns are what is carried, by row and token, and it counts each once.
     start = time.perf_counter()
     room = program.row_upper
     ends = np.concatenate([rows, split + tokens])
@@ -62,11 +54,7 @@ def _whole(values: Array, digits: int) -> IntArray:
 
 
 class _Network:
-    """Source → rows → tokens → sink, with every edge in both directions.
-
-    ``rows`` and ``tokens``, shape (p,): the nodes that each pair joins; tokens come after the rows.
-    ``split`` and ``size``: how many rows there are, and how many rows and tokens.
-    """
+    """Source → rows → tokens → sink, with every edge in both directions; rows come first."""
 
     def __init__(self, rows: IntArray, tokens: IntArray, split: int, size: int) -> None:
         from scipy import sparse

@@ -61,11 +61,7 @@ def _run(program: LinearProgram) -> tuple[Any, float]:
 
 
 def solve(program: LinearProgram) -> Solution:
-    """Solve a linear program with HiGHS in float64.
-
-    ``program``: exact data are rounded to floats. Result: feasible to 1e-10; usually a vertex,
-    found by the dual simplex method.
-    """
+    """Solve a linear program with HiGHS in float64: feasible to 1e-10, usually a vertex."""
     import highspy
 
     program = program.as_floats()
@@ -94,12 +90,7 @@ def solve(program: LinearProgram) -> Solution:
 
 
 def basis_of(program: LinearProgram) -> tuple[set[int], set[int]]:
-    """Return the basis at which HiGHS ends.
-
-    ``program``: of n variables; exact data are rounded to floats. ``basic, above``: the basic
-    variables, of which n + i stands for row i, and those at their upper bound. Both are empty if
-    there is no basis.
-    """
+    """Return the basis at which HiGHS ends, n + i for row i, and what is at its upper bound."""
     import highspy
 
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, overload
 
@@ -25,10 +25,7 @@ class Sense(Enum):
 class Names(Frozen, Sequence[str]):
     """Names such as ``pi(0, 1 -> 1)`` that are made only when somebody reads them.
 
-    Parameters
-    ----------
-    blocks : sequence of (str, ndarray of int of shape (m, d))
-        A prefix and the indices of each name in the block; ``-1`` stands for an arrow.
+    ``blocks`` are pairs of a prefix and the indices of its names, (m, d); ``-1`` is an arrow.
     """
 
     blocks: Sequence[tuple[str, IntArray]]
@@ -47,14 +44,10 @@ class Names(Frozen, Sequence[str]):
             position += len(self)
         for prefix, indices in self.blocks:
             if 0 <= position < len(indices):
-                return f"{prefix}({_joined(indices[position].tolist())})"
+                parts = ("->" if i == -1 else f"{i}," for i in indices[position].tolist())
+                return f"{prefix}({' '.join(parts).removesuffix(',').replace(', ->', ' ->')})"
             position -= len(indices)
         raise IndexError("name out of range")
-
-
-def _joined(indices: list[int]) -> str:
-    parts = " ".join("->" if index == -1 else f"{index}," for index in indices)
-    return parts.removesuffix(",").replace(", ->", " ->")
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,20 +117,8 @@ class LinearProgram(Frozen):
         """Return the same program with every number rounded to float64."""
         if not self.exact:
             return self
-        return LinearProgram(
-            self.title,
-            self.sense,
-            self.objective.astype(float),
-            self.rows,
-            self.columns,
-            self.coefficients.astype(float),
-            self.row_lower.astype(float),
-            self.row_upper.astype(float),
-            self.lower.astype(float),
-            self.upper.astype(float),
-            self.row_names,
-            self.column_names,
-        )
+        numbers = "objective", "coefficients", "row_lower", "row_upper", "lower", "upper"
+        return replace(self, **{name: getattr(self, name).astype(float) for name in numbers})
 
     def __str__(self) -> str:
         m, n = self.shape

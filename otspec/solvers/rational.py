@@ -9,10 +9,7 @@ from otspec.solvers.simplex import Simplex
 
 
 def solve(program: LinearProgram) -> Solution:
-    """Solve a linear program exactly.
-
-    ``program``: with exact data. Result: value, primal solution and duals are ``Fraction``.
-    """
+    """Solve a linear program of exact data exactly."""
     if not program.exact:
         raise ValueError(
             "solver='rational' needs exact distributions: pass Fractions or strings such as '3/10'"

@@ -1,11 +1,11 @@
 """Exact linear programs, from the basis at which HiGHS ends.
 
-Nearly always the vertex and the duals of this basis are optimal in fractions too. Where they are
-not, because floats lost a small number, the parametric self-dual simplex method continues (Dantzig,
-*Linear Programming and Extensions*, 1963, chapter 11; Vanderbei, *Linear Programming*, chapter 7).
-Bounds and slopes are relaxed by random numbers, which make the basis optimal. A share μ of the
-relaxation is left; each step lowers it, and at 0 the basis is optimal for the program. So no basis
-comes twice. If two steps tie, which would leave μ as it is, other numbers are drawn.
+Nearly always this basis is optimal in fractions too. Where it is not, because floats lost a small
+number, the parametric self-dual simplex method continues (Dantzig, *Linear Programming and
+Extensions*, 1963, chapter 11; Vanderbei, *Linear Programming*, chapter 7). Bounds and slopes are
+relaxed by random numbers, which make the basis optimal. A share μ of the relaxation is left; each
+step lowers it, and at 0 the basis is optimal. So no basis comes twice. If two steps tie, which
+would leave μ as it is, other numbers are drawn.
 """
 
 import math
@@ -22,16 +22,11 @@ from otspec.solvers.highs import basis_of
 from otspec.solvers.linear_program import LinearProgram, Sense
 
 _ZERO = Fraction(0)
-_RANDOM = 1 << 30
-"""Relaxations are by whole numbers up to this one, beyond what they have to be."""
+_RANDOM = 1 << 30  # relaxations are by whole numbers up to this one, beyond what they have to be
 
 
 class _State(NamedTuple):
-    """A vertex and its prices: values + μ drift and slopes + μ turn if a share μ is left.
-
-    Each has a number for each variable. A slope is what a unit more of a variable that is not basic
-    adds to the objective.
-    """
+    """A vertex and its prices: values + μ drift and slopes + μ turn if a share μ is left."""
 
     values: list[Fraction]
     drift: list[Fraction]
@@ -45,10 +40,6 @@ class Simplex:
     Row i has a variable of its own, n + i, which equals A_i x and has the bounds of the row. Of the
     n + m variables m are basic. The others are at a bound, or at 0 if they have none; the basic
     variables follow from them.
-
-    ``program``: with exact data.
-
-    ``steps``: changes of the basis so far.
     """
 
     def __init__(self, program: LinearProgram) -> None:
@@ -134,12 +125,10 @@ class Simplex:
         )
 
     def _wrong(self, state: _State) -> list[tuple[Fraction, int, int]]:
-        """Return each variable that is not optimal at μ = 0: (μ from which it is, variable, way).
-
-        A basic variable beyond a bound has to rise to it (way 1) or to fall to it (-1). Another
-        variable has to rise or to fall if that improves the objective. The condition that a
-        variable breaks is a + μ b >= 0 with a < 0; it holds from μ = -a / b.
-        """
+        """Return variables that are not optimal at μ = 0: (μ from which they are, which, way)."""
+        # A basic variable beyond a bound has to rise to it (way 1) or fall to it (-1). Another has
+        # to rise or to fall if that improves the objective. The condition that a variable breaks is
+        # a + μ b >= 0 with a < 0; it holds from μ = -a / b.
         found = []
         for j, (value, drift, slope, turn) in enumerate(zip(*state, strict=True)):
             if j in self._side:
@@ -187,10 +176,7 @@ class Simplex:
                 break
 
     def _entering(self, j: int, way: int, left: Fraction, state: _State) -> int | None:
-        """Return the variable that replaces basic variable j, which moves to a bound; None if none.
-
-        It is the first whose slope reaches 0.
-        """
+        """Return whose slope reaches 0 first when basic variable j moves to a bound; or None."""
         rates = self._slopes({j: Fraction(way)})
         ratios = [
             (abs((state.slopes[k] + left * state.turn[k]) / rates[k]), k)

@@ -1,11 +1,10 @@
 """Logged logits in, tables and charts out."""
 
 from otspec.traces.comparison import Comparison, compare
-from otspec.traces.readers.logged_numbers import Warp, Warping
+from otspec.traces.readers.logged_numbers import Warp, Warping, warp
 from otspec.traces.runs.finished import FinishedRun, read_run
 from otspec.traces.summary import Summary, summarize
 from otspec.traces.trace import Trace, load_trace
-from otspec.traces.warping import warp
 
 __all__ = [
     "Comparison",

@@ -27,8 +27,7 @@ from otspec.traces.runs import Chunk, Work
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Asked: TypeAlias = tuple[Any, Shape]
-"""A rule for one token or for one drafted block, and its tree."""
+Asked: TypeAlias = tuple[Any, Shape]  # a rule for one token or for one drafted block, and its tree
 _AS_LOGGED = Warp()
 _COLUMNS = ("asked", "warping", "cluster", "counts")
 
@@ -38,20 +37,15 @@ class CountedCalls(Work):
     """Accept lengths by rules and trees on sources with tokens of one model.
 
     Along texts of the target the calls are counted that decode them, at the warping at which they
-    were drawn; after drafted blocks one call for each is estimated. Texts that depend on each other
-    are one unit of the intervals.
+    were drawn; after drafted blocks one call for each is estimated.
     """
 
-    # names of rules, of :data:`otspec.blocks.TREE_RULES` or :data:`otspec.blocks.BLOCK_RULES`, with
-    # trees
-    asked: tuple[tuple[str, str], ...]
+    asked: tuple[tuple[str, str], ...]  # names of rules in TREE_RULES or BLOCK_RULES, and trees
     warpings: tuple[Warping, ...]  # how both models are looked at
     end: tuple[int, ...] = ()  # tokens that end a text; what is logged behind the first is left out
     cut: bool = False  # as for :func:`otspec.logged.replay`
-    # how drafted tokens were drawn from what was logged; by default at temperature 1
-    drawn: Warp = _AS_LOGGED
-    # leave out rules that are known along a text by simulation only, instead of refusing them
-    known: bool = False
+    drawn: Warp = _AS_LOGGED  # how drafted tokens were drawn from what was logged
+    known: bool = False  # leave out rules that only simulation knows, instead of refusing them
 
     @cached_property
     def rules(self) -> tuple[Asked, ...]:

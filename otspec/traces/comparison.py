@@ -17,17 +17,13 @@ from otspec.rules import PairRule, compared_rules
 from otspec.rules.base.pair_rule import named_rules
 from otspec.rules.importance.importance_sampling import FREE, as_free
 
-OPTIMUM = "optimum"
-"""What tables call the best that any rule can do."""
-MOST_SLOW = 1_000
-"""Up to so many tokens all rules are quick."""
+OPTIMUM = "optimum"  # what tables call the best that any rule can do
+MOST_SLOW = 1_000  # up to so many tokens all rules are quick
 
 
 @dataclass(frozen=True)
 class Row:
     """One rule, or the optimum, under one draft law: a row of a table, a mark in a chart.
-
-    Rules are compared with the optimum for the drafts that they verify.
 
     Parameters
     ----------
@@ -89,7 +85,7 @@ def compare(
         Which rules of :data:`otspec.rules.RULES`, by name. By default all; beyond 1,000 tokens all
         that are :attr:`~otspec.rules.PairRule.quick` there, which those from shared noise are not.
     rules : sequence of type
-        Rules that are compared beside those of :data:`otspec.rules.RULES`, such as your own.
+        Subclasses of :class:`otspec.rules.PairRule` that are compared beside those.
     normalize : bool
         Scale both distributions to sum 1.
     free : int

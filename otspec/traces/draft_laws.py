@@ -29,19 +29,17 @@ class LawMeans:
 
     Parameters
     ----------
-    temperature : float
-        Of the target.
-    draft_temperature : float
+    temperature, draft_temperature : float
+        Of the target and of the draft.
     drafts : str
         The law, by name.
     k : int
     optimum : float
         The mean of the most that any rule accepts.
-    optimum_interval : tuple of float
-        Where the mean over more such text lies, with 95% confidence; NaN for one unit.
     above_iid : float
         The mean of how much that is above the optimum of as many i.i.d. drafts.
-    above_iid_interval : tuple of float
+    optimum_interval, above_iid_interval : tuple of float
+        Where the mean over more such text lies, with 95% confidence; NaN for one unit.
     rule : str
         The title of the rule that accepts the most, of those that verify such drafts; "" if none.
     acceptance : float
@@ -70,18 +68,8 @@ class LawMeans:
 def law_means(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -> Rows[LawMeans]:
     """Return what each draft law makes possible, by temperature, k and law as in the tables.
 
-    Parameters
-    ----------
-    tables : iterable of (Source, pyarrow.Table)
-        The parts of a run that compared i.i.d. drafts, too, in order. Each is looked at once, and
-        only sums of it are kept.
-    by_text : bool
-        As for :func:`otspec.traces.statistics.statistics_of`.
-
-    Raises
-    ------
-    ValueError
-        No i.i.d. drafts among them.
+    ``tables`` are the parts of a run, in order, each looked at once; a ValueError asks for i.i.d.
+    drafts among them. ``by_text`` is as for :func:`otspec.traces.statistics.statistics_of`.
     """
     groups: dict[Key, Means] = {}
     for offset, source, table in with_offsets(tables):

@@ -11,9 +11,7 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[1m\udcff")
     'a\\x1b[1m\\xff'
     """
-    return "".join(
-        letter if letter.isprintable() else escaped(letter) for letter in text
-    )  # surrogates are not printable
+    return "".join(letter if letter.isprintable() else escaped(letter) for letter in text)
 
 
 def escaped(letter: str) -> str:

@@ -18,8 +18,7 @@ from otspec.traces.summary import Summary
 if TYPE_CHECKING:
     import pyarrow as pa
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Of the gap; each accurate to half of a ten-thousandth."""
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the gap; each accurate to half of a ten-thousandth
 _STEPS = 10_000  # of the gap between 0 and 1
 
 
@@ -41,9 +40,8 @@ class Statistic(Summary):
     ----------
     rule, drafts, k, acceptance, optimum, positions
         As in :class:`otspec.traces.Summary`.
-    temperature : float
-        Of the target.
-    draft_temperature : float
+    temperature, draft_temperature : float
+        Of the target and of the draft.
     units : int
         How many texts, or positions if there is one text only, the intervals treat as
         independent.
@@ -63,10 +61,7 @@ class Statistic(Summary):
 
 @dataclass
 class _Ratio:
-    """Moments of units (sum of values, number of positions), for the mean Σ sums / Σ numbers.
-
-    Sums are of values less the first one, so that few digits cancel.
-    """
+    """Moments of units, (sum of values less the first, number), for Σ sums / Σ numbers."""
 
     origin: float | None = None
     units: int = 0
@@ -97,12 +92,7 @@ class _Ratio:
 
 
 class Means:
-    """Means of some numbers over positions that go by in order, and their intervals.
-
-    Memory is constant: of the positions only sums and moments are kept.
-
-    ``by_text``: whether texts are the independent units, or positions.
-    """
+    """Means of numbers over positions or texts in order, and their intervals; no rows are kept."""
 
     def __init__(self, *, by_text: bool) -> None:
         self.positions = 0
@@ -163,7 +153,7 @@ class _Group:
     def statistic(self, key: Key) -> Statistic:
         """Return what was added, the last text as it is, under the name of the group."""
         of_acceptance, of_optimum, of_gap = self.means.ratios()
-        optimum = of_optimum.mean()
+        optimum, reached = of_optimum.mean(), np.cumsum(self.histogram)
         return Statistic(
             **key._asdict(),
             # The same number, also where sums round differently.
@@ -173,32 +163,21 @@ class _Group:
             units=of_gap.units,
             acceptance_interval=of_acceptance.interval(0.0, 1.0),
             gap_interval=of_gap.interval(0.0, 1.0),
-            gap_quantiles={level: self._quantile(level) for level in QUANTILES},
+            # The smallest gap that at least this share of the positions does not exceed.
+            gap_quantiles={
+                level: float(np.searchsorted(reached, level * self.means.positions)) / _STEPS
+                for level in QUANTILES
+            },
         )
-
-    def _quantile(self, level: float) -> float:
-        """Return the smallest gap that at least this share of the positions does not exceed."""
-        reached = np.searchsorted(np.cumsum(self.histogram), level * self.means.positions)
-        return float(reached) / _STEPS
 
 
 def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -> Rows[Statistic]:
-    """Average the parts of a run.
+    """Average the parts of a run, by temperature, k and law as in the tables, the optimum first.
 
-    Positions of one text depend on each other, so that intervals take whole texts as units:
-    a text is a row of positions along the last position axis of a source, or a cluster of them.
-
-    Parameters
-    ----------
-    tables : iterable of (Source, pyarrow.Table)
-        In order: each source's positions one after the other.
-    by_text : bool
-        Whether texts are units, or positions (as they must be if there is only one text).
-
-    Returns
-    -------
-    Rows of Statistic
-        By temperature, k and law as in the tables, the optimum first.
+    Positions of one text depend on each other, so that intervals take whole texts as units: a text
+    is a row of positions along the last position axis of a source, or a cluster of them. ``tables``
+    come in order: each source's positions one after the other. If there is only one text,
+    ``by_text`` must be False: positions are units.
     """
     groups: dict[Key, _Group] = {}
     for offset, source, table in with_offsets(tables):
@@ -214,23 +193,11 @@ def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -
 def clustered_mean(
     values: Array, texts: Array, low: float, high: float
 ) -> tuple[float, tuple[float, float]]:
-    """Return the mean over positions, and where that over more such text lies.
+    """Return the mean over positions, and where that over more such text lies, with 95% confidence.
 
-    With 95% confidence; texts are the independent units, or positions if there is one text.
-
-    Parameters
-    ----------
-    values : ndarray, shape (m,)
-        At least one.
-    texts : ndarray of int, shape (m,)
-        Which text each position is of.
-    low, high : float
-        Between which the values lie.
-
-    Returns
-    -------
-    float, tuple of float
-        The interval is NaN for one unit.
+    ``values`` and ``texts``, of shape (m,), are m ≥ 1 numbers between ``low`` and ``high`` and
+    which text each is of. Texts are the independent units, or positions if there is one text. The
+    interval is NaN for one unit.
     """
     _, which = np.unique(texts, return_inverse=True)
     units = which if which.max() > 0 else np.arange(len(values))

@@ -93,18 +93,10 @@ class Summary(Row):
 
 
 def summarize(positions: Iterable[Sequence[Comparison]]) -> Rows[Summary]:
-    """Average comparisons over positions.
+    """Average comparisons over positions: an iterable with one sequence of them per position.
 
-    Parameters
-    ----------
-    positions : iterable of sequence of Comparison
-        One sequence per position.
-
-    Returns
-    -------
-    Rows of Summary
-        One per rule, draft law and k, in the order of first appearance. A law that exists at
-        some positions only (too few tokens left by top-k or top-p) is averaged over those.
+    There is one row per rule, draft law and k, in the order of first appearance. A law that exists
+    at some positions only (too few tokens left by top-k or top-p) is averaged over those.
     """
     groups: dict[tuple[str, str, int], list[Comparison]] = {}
     wanted = "lists of Comparison objects, one per position"
@@ -134,12 +126,7 @@ def attains(acceptance: Number | Quantity, optimum: Number | Quantity) -> bool:
 
 
 def price_of_independence(rows: Sequence[Compared]) -> Iterator[str]:
-    """Yield how far rules are below the optimum whose output depends on no draft.
-
-    It is said where a rule from shared noise was compared.
-
-    ``rows``: of one k.
-    """
+    """Yield how far rules are below the optimum whose output depends on no draft, for one k."""
     named = independent_of_drafts(row.rule for row in rows)
     clauses = [
         f"{row.rule} {100 * float(row.gap):z.1f} ({row.drafts})"
@@ -169,11 +156,7 @@ def attained_by(rules: Sequence[str]) -> str:
 def attainment(
     rows: Sequence[Compared], optimum: Number | Quantity, of_the_best: Callable[[Compared], str]
 ) -> list[str]:
-    """Return clauses on rules: which attain the optimum, and what the best of the others does.
-
-    ``rows``: without the optimum itself. ``of_the_best``: says what the best of the rules that do
-    not attain it does.
-    """
+    """Return clauses on rules: which attain the optimum, and what the best of the others does."""
     attaining = [row.rule for row in rows if attains(row.acceptance, optimum)]
     others = [row for row in rows if row.rule not in attaining]
     clauses = [attained_by(attaining)] if attaining else []

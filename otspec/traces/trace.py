@@ -36,7 +36,8 @@ class Trace(Frozen):
     Parameters
     ----------
     draft_logits, target_logits : ndarray of float, shape (..., n)
-        The last axis is the vocabulary; the others are positions, such as (block, position).
+        The last axis is the vocabulary; the others are positions, such as (block, position). Any
+        other shape or type is a ValueError.
     draft_tokens : ndarray of int, optional
         The drafted tokens, if they were logged: drawn from the draft at temperature 1.
     prompts : tuple of str
@@ -45,12 +46,6 @@ class Trace(Frozen):
         Drafted blocks of other texts, if these are positions that were sampled one by one.
     target_tokens : ndarray of int, optional
         The tokens of the texts themselves, drawn from the target.
-
-    Raises
-    ------
-    ValueError
-        Shapes that differ or have no position axis, no position, or entries that are no floats;
-        drafted blocks that are no trace.
     """
 
     draft_logits: Array
@@ -93,14 +88,12 @@ class Trace(Frozen):
     ) -> Iterator[tuple[tuple[int, ...], Distribution, Distribution]]:
         """Return position, draft and target distribution, one position at a time.
 
-        Both models are warped alike, unless something is given apart for the draft.
-
         Parameters
         ----------
         warping : Warping, optional
             What is done to each model, instead of the other options.
         temperature, top_k, top_p
-            As for :func:`otspec.traces.warp`.
+            As for :func:`otspec.traces.warp`, of both models.
         draft_temperature : float, optional
             Of the draft, whose other options are the target's.
 
@@ -166,15 +159,8 @@ class Trace(Frozen):
     def texts(self, warping: Warping = AS_LOGGED) -> Iterator[LoggedBlock]:
         """Yield the texts of the target, for :func:`otspec.logged.replay`.
 
-        Parameters
-        ----------
-        warping : Warping
-            How both models are looked at; of the target also how the texts were drawn.
-
-        Raises
-        ------
-        ValueError
-            No ``target_tokens``, or not one text of at most as many tokens as there are positions.
+        ``warping`` says how both models are looked at, and how the target's texts were drawn. A
+        ValueError asks for ``target_tokens``: one text of at most as many tokens as positions each.
         """
         as_instance(warping, "warping", Warping, "a Warping")
         if self.target_tokens is None:
@@ -262,11 +248,6 @@ def load_trace(path: str | PathLike[str]) -> Trace:
 def _trace(arrays: Mapping[str, Any], prefix: str, drafted: Trace | None = None) -> Trace:
     """Return the trace of the arrays whose names begin with a prefix."""
     draft, target = (arrays[prefix + name] for name in _ARRAYS)
-    return Trace(
-        draft,
-        target,
-        arrays.get(f"{prefix}draft_tokens"),
-        tuple(str(prompt) for prompt in np.ravel(arrays.get(f"{prefix}prompts", []))),
-        drafted,
-        arrays.get(f"{prefix}target_tokens"),
-    )
+    tokens, of_target = (arrays.get(f"{prefix}{side}_tokens") for side in SIDES)
+    prompts = tuple(map(str, np.ravel(arrays.get(f"{prefix}prompts", []))))
+    return Trace(draft, target, tokens, prompts, drafted, of_target)

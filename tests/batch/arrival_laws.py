@@ -15,10 +15,9 @@ from barrier_lives import lifetimes_of
 from batch_precision import chances, drawn_law
 from extreme_rows import fractions
 
-from otspec.batch._array_api.library import library_of
+from otspec.batch._array_api.library import Problem, library_of
 from otspec.batch._array_api.pooled.clock_pools import HEAVY, arrival_pools
 from otspec.batch._array_api.pooled.clock_selection import Arrivals, ArrivedDrafts
-from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sums import block_sums
 
 

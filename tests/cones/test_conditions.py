@@ -9,8 +9,7 @@ from programs_table import needs_cdd
 
 from otspec.cones import certainty_cone, optimum_cone
 from otspec.cones.condition import Classifier, Condition
-from otspec.cones.coordinates import coordinates
-from otspec.cones.vectors import Quotient
+from otspec.cones.coordinates import Quotient, coordinates
 
 
 @needs_cdd

@@ -14,8 +14,8 @@ from programs_table import needs_cdd
 
 import otspec
 from otspec.cones import certainty_cone, optimum_cone
+from otspec.cones.condition import cone_generators, irredundant
 from otspec.cones.coordinates import coordinates
-from otspec.cones.double_description import cone_generators, irredundant
 
 CONES = {"certainty": cache(certainty_cone), "optimum": cache(optimum_cone)}
 

@@ -9,10 +9,9 @@ import pytest
 from programs_table import needs_cdd
 
 from otspec.cones import certainty_cone, eliminate, optimum_cone
+from otspec.cones.condition import irredundant
 from otspec.cones.coordinates import coordinates
-from otspec.cones.double_description import irredundant
-from otspec.cones.elimination import eliminations
-from otspec.cones.systems import System
+from otspec.cones.elimination import System, eliminations
 
 pytestmark = needs_cdd
 

@@ -149,3 +149,63 @@ def test_a_tree_of_eagle_takes_the_paths_to_its_leaves():
     assert np.exp(given[0].numpy()) == pytest.approx(TARGET[0][paths])
     assert given[1].tolist() == [[0, 0], [0, 1]]
     assert given[2](None, "logits") == "logits"
+
+
+def test_a_draft_of_fewer_tokens_has_its_own_ids_from_the_last_to_the_first():
+    draft = np.array([[0.5, 0.0, 0.25, 0.25, 0.0], [0.75, 0.0, 0.25, 0.0, 0.0]])
+    drafts = np.array([[3], [0]])
+
+    def call(**options):
+        seen = []
+
+        def function(draft, target, drafts, draft_to_target):
+            seen.append((draft.tolist(), target, drafts.tolist(), draft_to_target.tolist()))
+
+        verify = adapters.draft_to_target(function, **options)
+        assert verify.names == ("draft", "target", "drafts")
+        verify(draft=draft, target="t", drafts=drafts)
+        return seen[0]
+
+    rows = [[0.25, 0.25, 0.5], [0.0, 0.25, 0.75]]
+    assert call() == (rows, "t", [[3], [0]], [3, 2, 0])
+    assert call(offsets=True) == (rows, "t", [[3], [0]], [3, 1, -2])
+    assert call(own_ids=True) == (rows, "t", [[0], [2]], [3, 2, 0])
+
+
+def test_paths_that_part_at_the_beginning():
+    seen = []
+
+    def function(draft, target, drafts, uniforms):
+        seen.append((draft, target, drafts, uniforms.shape))
+        return np.array([1, 0]), np.array([2, 0]), np.array([7, 8])
+
+    parents, rows = (-1, -1, 0, 1), np.arange(2 * 5).reshape(2, 5, 1)
+    rng = np.random.default_rng(0)
+    node, token = adapters.paths_tree(function)(rows, rows, rows[:, 1:, 0], parents, rng)
+    ((draft, target, drafts, shape),) = seen
+    assert draft[..., 0].tolist() == [[[0, 1], [0, 2]], [[5, 6], [5, 7]]]
+    assert target[..., 0].tolist() == [[[0, 1, 3], [0, 2, 4]], [[5, 6, 8], [5, 7, 9]]]
+    assert drafts.tolist() == [[[1, 3], [2, 4]], [[6, 8], [7, 9]]]
+    assert shape == (2, 3)
+    assert (node.tolist(), token.tolist()) == ([3, -1], [7, 8])
+    for bad in ((-1, 0, 0), (-1, -1, 0)):
+        with pytest.raises(ValueError, match="must be paths that part at the beginning"):
+            adapters.paths_tree(function)(rows, rows, rows[:, 1:, 0], bad, rng)
+
+
+def test_rows_one_at_a_time():
+    seen = []
+
+    def function(draft, drafts, lengths, parents, seed, rng):
+        seen.append((draft, drafts.tolist(), lengths, parents, seed))
+        return [5] * (lengths + 1)
+
+    given = {"lengths": LENGTHS, "parents": (-1, 0), "seed": 9, "rng": None}
+    found = adapters.one_at_a_time(function)(draft=DRAFT, drafts=DRAFTS, **given)
+    assert found.tolist() == [[5, 5, 5], [5, -1, -1], [5, 5, -1]]
+    assert [row[1:4] for row in seen] == [
+        ([0, 1], 2, (-1, 0)), ([1, 1], 0, (-1, 0)), ([1, 0], 1, (-1, 0))
+    ]  # fmt: skip
+    seeds = np.random.default_rng(9).integers(2**31, size=3).tolist()
+    assert [row[4] for row in seen] == seeds
+    assert all(row[0].tolist() == DRAFT[0].tolist() for row in seen)

@@ -34,8 +34,14 @@ from otspec.optimum.budgets import Outputs
 from otspec.optimum.cuts.levels import WaterFilling
 from otspec.optimum.plan import Plan
 from otspec.optimum.pools.knots import Histogram, Knots
-from otspec.optimum.pools.laws import SelectionLaw, clipped_law
-from otspec.optimum.pools.pools import Pools, by_bins, by_thresholds, by_token
+from otspec.optimum.pools.pools import (
+    Pools,
+    SelectionLaw,
+    by_bins,
+    by_thresholds,
+    by_token,
+    clipped_law,
+)
 from otspec.ratios import Pair
 from otspec.rules.importance.acceptance import VerifiedSelection
 from otspec.rules.importance.selection import StagedSelection

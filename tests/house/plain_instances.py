@@ -23,7 +23,6 @@ from otspec import (
     rules,
     traces,
 )
-from otspec.auditing.blocks import TextErrors
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks import as_shape, policies
@@ -33,10 +32,9 @@ from otspec.blocks.trees.verifiers.base import Agreeing
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
 from otspec.blocks.trees.verifiers.visits import Child, over_drafts
 from otspec.cones.condition import Classifier
-from otspec.cones.coordinates import Coordinates
+from otspec.cones.coordinates import Coordinates, Quotient
+from otspec.cones.elimination import System
 from otspec.cones.reach import Attempt, Reached
-from otspec.cones.systems import System
-from otspec.cones.vectors import Quotient
 from otspec.conformance.faults import FAULTS
 from otspec.conformance.vectors import answers as vector_laws
 from otspec.decoding.decoder import Decoder, Drafting, EndingShape
@@ -75,8 +73,7 @@ from otspec.traces.draft_laws import LawMeans
 from otspec.traces.readers import Source
 from otspec.traces.runs import Failure, Run
 from otspec.traces.runs.folder import RunFolder
-from otspec.traces.runs.result_files import Label
-from otspec.traces.runs.work import Chunk, Settings
+from otspec.traces.runs.work import Chunk, Label, Settings
 from otspec.traces.statistics import Key, Statistic
 from otspec.traces.summary import TemperaturePair
 
@@ -212,7 +209,6 @@ PLAIN = {
     "report of a check": lambda _: conformance.Report("block", "kernel", (), (), 1e-6),
     "group of vectors": lambda _: next(vector_laws.groups("block")),
     "pair of vectors": lambda _: next(vector_laws.groups("block")).pair,
-    "errors of texts": lambda _: TextErrors((0,), 0.5, 0.5),
     "audit of samples": lambda _: auditing.SampleAudit(True, 0.5, 0.1, 0.1, 0.1, 1, 10, None),
     "witness": lambda _: WITNESS,
     "problem": lambda _: problem_of(LAW, LAW.draft),

@@ -1,4 +1,7 @@
-"""What functions and classes take where nothing is said: callers rely on it."""
+"""What functions and classes take where nothing is said: callers rely on it.
+
+``python tests/house/test_defaults.py`` writes the table anew.
+"""
 
 import inspect
 from importlib import import_module
@@ -6,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+ROOMS = ("advice", "batch", "blocks", "conformance", "logged", "rules")
 SIMPLE = (bool, int, float, str, tuple)
 TABLE = Path(__file__).with_name("defaults.txt")
 """A line for each function, class and method: room, name, and flags, numbers and texts."""
@@ -35,7 +39,12 @@ def lines_of(room):
             yield f"{room} {name}: {', '.join(known)}"
 
 
-@pytest.mark.parametrize("room", ["advice", "batch", "blocks", "conformance", "logged", "rules"])
+@pytest.mark.parametrize("room", ROOMS)
 def test_defaults_are_those_that_they_were(room):
     listed = TABLE.read_text(encoding="utf-8").splitlines()
     assert sorted(lines_of(room)) == [line for line in listed if line.startswith(f"{room} ")]
+
+
+if __name__ == "__main__":
+    lines = [line for room in ROOMS for line in sorted(lines_of(room))]
+    TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -60,7 +60,7 @@ def test_statements_are_found_in_text(statements, text, found):
     ("name", "module"),
     [
         ("otspec.rules.KSequential", "otspec.rules.rejection.k_sequential"),
-        ("otspec.optimal_plan", "otspec.optimum.plan.optimal"),
+        ("otspec.optimal_plan", "otspec.optimum.plan.completed"),
         ("otspec.Optimum.check", "otspec.optimum.certificate"),
         ("otspec.optimum.cuts.prefix", "otspec.optimum.cuts.prefix"),
         ("numpy.array", None),

@@ -15,8 +15,7 @@ import otspec
 from otspec._base import compiling
 from otspec.distributions import as_distribution, as_pair
 from otspec.optimum.pools.knots import power_slope
-from otspec.optimum.pools.laws import SelectionLaw, clipped_law
-from otspec.optimum.pools.pools import by_thresholds, by_token
+from otspec.optimum.pools.pools import SelectionLaw, by_thresholds, by_token, clipped_law
 from otspec.rules.pooled.barriers import Barriers, find_barriers
 from otspec.rules.pooled.inside_masses import PowerMasses, SummedMasses
 

@@ -13,8 +13,7 @@ from searching import of_all
 
 import otspec
 from otspec.distributions import as_pair
-from otspec.optimum.pools.laws import clipped_law
-from otspec.optimum.pools.pools import by_bins, by_thresholds, by_token
+from otspec.optimum.pools.pools import by_bins, by_thresholds, by_token, clipped_law
 from otspec.rules import PooledSelection
 from otspec.rules.pooled.base import losses, refined_thresholds
 

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import combinations, product
 
 from otspec.cones import certainty_cone, optimum_cone
-from otspec.cones.double_description import cone_generators
+from otspec.cones.condition import cone_generators
 from otspec.cones.elimination import eliminate
 from validation.canonical.section_3 import ORDERS, certain, near
 from validation.claim import Counterexample, Evidence, Method, at_least, claim, equal

@@ -13,20 +13,14 @@ State: TypeAlias = tuple[Array, ...]
 def repeated(library: Library, times: int, step: Callable[[State], State], state: State) -> State:
     """Return a state after several steps, which leave its shapes and dtypes as they are."""
     if library.reorders:  # JAX
-        loop: State = _lax().fori_loop(0, times, lambda _, held: step(held), state)
-        return loop
+        return _lax().fori_loop(0, times, lambda _, held: step(held), state)
     for _ in range(times):
         state = step(state)
     return state
 
 
-def decided(
-    library: Library, found: Array, is_open: Array, decide: Callable[..., Array], *rows: Array
-) -> Array:
-    """Return what was found, or where that is open what is decided, row by row.
-
-    Shapes: ``found``, ``is_open`` (...), ``*rows`` (..., V). ``decide``: arrays (m, V), -> (m,).
-    """
+def decided(library: Library, found, is_open, decide: Callable[..., Array], *rows) -> Array:
+    """Return what was found, (...), or where that is open what is decided, row by row."""
     xp = library.xp
     some = xp.any(is_open)
     if library.reorders:  # JAX
@@ -58,7 +52,7 @@ def _flat(library: Library, rows: tuple[Array, ...]) -> tuple[Array, ...]:
     return tuple(library.xp.reshape(part, (prod(part.shape[:-1]), part.shape[-1])) for part in rows)
 
 
-def _in_turn(found: Array, is_open: Array, decide: Callable[..., Array], *rows: Array) -> Array:
+def _in_turn(found, is_open, decide: Callable[..., Array], *rows) -> Array:
     """Return the same in JAX, which lets what was decided for a row go before the next."""
     lax = _lax()
 

@@ -1,13 +1,12 @@
 """Maximal coupling: whether a draft is accepted, and what is drawn if none is (SpecTr, alg. 1)."""
 
 from otspec.batch._array_api.inversion import draw
-from otspec.batch._array_api.library import Array, Library
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.sums import KnownWeight, Mixture
 from otspec.batch._results import Verified
 
 
-def accepts(library: Library, uniforms: Array, wanted: Array, offered: Array) -> Array:
+def accepts(library: Library, uniforms, wanted, offered) -> Array:
     """Return whether uniform numbers are below min(1, wanted/offered), without dividing."""
     # Never where nothing is wanted; always where at least what is offered is wanted.
     xp = library.xp
@@ -23,14 +22,9 @@ def draw_rest(
     uniforms: Array | None = None,
     excluded: Array | None = None,
 ) -> Array:
-    """Draw from keep · target + (1 − keep) · rest.
-
-    ``rest``: the weight that is drawn from. ``blocks``, shape (..., ceil(V / 256)): the block sums
-    of the target and of the rest. ``keep``, shape (...): 0 by default. ``uniforms``, shape (...):
-    by default the problem's last uniform numbers. ``excluded``, shape (..., 1): a token that is not
-    drawn. Result, shape (...): from the target where the rest is zero: then the draw is not needed
-    but for rounding. −1 where the target is zero, too.
-    """
+    """Draw from keep · target + (1 − keep) · rest, or −1 where the target is zero: (...)."""
+    # `blocks` are the sums of the target and the rest, `keep` is 0 by default, and the uniforms are
+    # the problem's last. Where the rest is zero but for rounding, the draw is from the target.
     library = problem.library
     xp = library.xp
     whole, lacking = blocks
@@ -43,12 +37,8 @@ def draw_rest(
     return xp.where(xp.sum(whole, axis=-1) > 0, drawn, -1)
 
 
-def verified(problem: Problem, took: Array, drawn: Array) -> Verified:
-    """Return what comes out: a draft that passed, else the drawn token.
-
-    ``took``, shape (..., k): which drafts passed; none that does not count. ``drawn``, shape (...):
-    the token if none passed.
-    """
+def verified(problem: Problem, took, drawn) -> Verified:
+    """Return a draft that passed, ``took`` (..., k), else the drawn token, (...)."""
     library, xp = problem.library, problem.library.xp
     first, passed = library.first(took), xp.any(took, axis=-1)
     token = xp.where(passed, library.pick(problem.drafts, first), drawn)

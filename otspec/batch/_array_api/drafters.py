@@ -6,7 +6,7 @@ from otspec.batch._array_api.spechub import find_hub
 from otspec.batch._array_api.sums import block_sums, the_draft
 
 
-def iid(library: Library, draft: Array, uniforms: Array) -> Array:
+def iid(library: Library, draft, uniforms) -> Array:
     """Draw independent drafts: (..., k)."""
     (blocks,) = block_sums(library, draft, draft, the_draft)
     drawn = [
@@ -16,7 +16,7 @@ def iid(library: Library, draft: Array, uniforms: Array) -> Array:
     return library.xp.stack(drawn, axis=-1)
 
 
-def without_replacement(library: Library, draft: Array, uniforms: Array) -> Array:
+def without_replacement(library: Library, draft, uniforms) -> Array:
     """Draw distinct drafts in turn: (..., k)."""
     k = uniforms.shape[-1]
     (blocks,) = block_sums(library, draft, draft, the_draft)
@@ -29,7 +29,7 @@ def without_replacement(library: Library, draft: Array, uniforms: Array) -> Arra
     return excluded
 
 
-def spechub(library: Library, draft: Array, uniforms: Array) -> Array:
+def spechub(library: Library, draft, uniforms) -> Array:
     """Draw the token off the hub and the hub, in either order: (..., 2)."""
     xp = library.xp
     hub = find_hub(library, draft)
@@ -43,7 +43,7 @@ def spechub(library: Library, draft: Array, uniforms: Array) -> Array:
     return xp.where((hub_first == 1)[..., None], first, last)
 
 
-def top(library: Library, values: Array, k: int) -> Array:
+def top(library: Library, values, k: int) -> Array:
     """Return the tokens of the k largest values, (..., k), of equal ones the first."""
     order = library.xp.argsort(values, axis=-1, descending=True, stable=True)
     return library.ids(order[..., :k])

@@ -1,9 +1,8 @@
 """Draws from weights over the vocabulary by inversion, from one uniform number per row.
 
 A cumulative sum of 128,000 float32 numbers is off by far more than their rounding: its tail is
-biased. Here the vocabulary is cut into blocks of 256 tokens. The blocks' sums are added up in
-float64 where there is one, the uniform number chooses a block, and within the block it chooses
-the token in the same way. That is also a fraction of the work of a cumulative sum.
+biased. So blocks of 256 tokens are added up in float64 where there is one; the uniform number
+chooses a block, then the token within it.
 """
 
 from math import inf, prod
@@ -11,26 +10,13 @@ from math import inf, prod
 from otspec.batch._array_api.library import BLOCK, Array, Library
 from otspec.batch._array_api.sums import Weight, block_sums, the_draft
 
-_COMPARED = 4096
-"""How many pairs of drafts are looked at at once, in each place of a block."""
+_COMPARED = 4096  # how many pairs of drafts are looked at at once, in each place of a block
 
 
 def draw(
-    library: Library,
-    draft: Array,
-    target: Array,
-    weight: Weight,
-    blocks: Array,
-    uniforms: Array,
-    excluded: Array | None = None,
+    library: Library, draft, target, weight: Weight, blocks, uniforms, excluded: Array | None = None
 ) -> Array:
-    """Draw a token with probability proportional to its weight.
-
-    Shapes: ``draft``, ``target`` (..., V). ``weight``: what the tokens weigh. ``blocks``, shape
-    (..., ceil(V / 256)): the block sums of that weight. ``uniforms``, shape (...): from 0 to 1.
-    ``excluded``, shape (..., j): tokens that weigh nothing, which ``blocks`` knows already. Result,
-    shape (...): a token of weight 0 is drawn only where all weights are 0.
-    """
+    """Draw a token with probability proportional to its weight: (...)."""
     if library.fused is not None and library.fused.takes(library, draft, target, weight):
         return library.fused.draw(library, draft, target, weight, blocks, uniforms, excluded)
     block, left = locate(library, blocks, library.widened(uniforms))
@@ -39,12 +25,8 @@ def draw(
     return (block[..., None] * BLOCK + within)[..., 0]
 
 
-def locate(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Array]:
-    """Return where uniform numbers fall: (..., m), (...) -> (...), (...).
-
-    Result: ``index``: of an entry of positive weight, if there is one. ``left``: how far into that
-    entry the number falls, in [0, 1): a uniform number again.
-    """
+def locate(library: Library, weights, uniforms) -> tuple[Array, Array]:
+    """Return where uniform numbers fall, and how far into that entry: uniform numbers again."""
     xp = library.xp
     index, shares, total = _fall(library, weights, uniforms[..., None])
     chosen = xp.take_along_axis(weights, index, axis=-1) / total
@@ -54,7 +36,7 @@ def locate(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Ar
     return index[..., 0], left[..., 0]
 
 
-def _fall(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Array, Array]:
+def _fall(library: Library, weights, uniforms) -> tuple[Array, Array, Array]:
     """Return where uniform numbers fall, (..., 1), the shares up to each entry, and the total."""
     xp = library.xp
     sums = xp.cumulative_sum(weights, axis=-1)
@@ -67,12 +49,7 @@ def _fall(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Arr
 
 
 def block_weights(
-    library: Library,
-    draft: Array,
-    target: Array,
-    weight: Weight,
-    block: Array,
-    excluded: Array | None = None,
+    library: Library, draft, target, weight: Weight, block, excluded: Array | None = None
 ) -> tuple[Array, Array]:
     """Return the token ids of one block per row and their weights, both (..., 256)."""
     # Beyond the vocabulary, and at excluded tokens, the weight is 0.
@@ -92,9 +69,7 @@ def block_weights(
     return ids, weights if none is None else xp.where(none, 0.0, weights)
 
 
-def without(
-    library: Library, draft: Array, target: Array, weight: Weight, blocks: Array, excluded: Array
-) -> Array:
+def without(library: Library, draft, target, weight: Weight, blocks, excluded) -> Array:
     """Return block sums with the last of the excluded tokens taken out as well."""
     # Its block is added up anew, without all of them: subtracting a token that holds nearly all of
     # the weight would leave nothing but rounding.
@@ -109,21 +84,15 @@ def without(
 
 def off_drafts(
     library: Library,
-    draft: Array,
-    drafts: Array,
-    drafted: Array,
+    draft,
+    drafts,
+    drafted,
     valid: Array | None = None,
     blocks: Array | None = None,
 ) -> Array:
-    """Return the draft's mass off the first 0 to k distinct drafts: (..., k + 1), wide.
-
-    It is the mass off all of them, of which the blocks that they are in are added up anew, and
-    those of the later drafts: nothing is subtracted.
-
-    Shapes: ``draft`` (..., V), ``drafts`` (..., k). ``drafted``, shape (..., k): their draft
-    probabilities, wide. ``valid``, shape (..., k): which drafts count. ``blocks``, shape (...,
-    ceil(V / 256)): the draft's block sums, if they are known.
-    """
+    """Return the draft's mass off the first 0 to k distinct drafts: (..., k + 1), wide."""
+    # The mass off all of them, whose blocks are added up anew, and then that of the later drafts:
+    # nothing is subtracted. `drafted`: their draft probabilities. `blocks`: the draft's, if known.
     xp = library.xp
     if blocks is None:
         (blocks,) = block_sums(library, draft, draft, the_draft)

@@ -1,23 +1,15 @@
-"""K-Seq: the drafts are tried against ρ times the draft (SpecTr, alg. 2; Theory, 6).
-
-With β = Σ min(p, q/ρ) the residual after k rejections is ∝ q − min(p, q/ρ) g, where
-g = 1 + (1−β) + … + (1−β)^{k−1}. That is lossless for every ρ ≥ ρ*, where ρ* = g.
-"""
+"""K-Seq: the drafts are tried against ρ times the draft (SpecTr, alg. 2; Theory, 6)."""
 
 import math
 
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified
-from otspec.batch._array_api.library import Array, Library, geometric
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Library, Problem, geometric
 from otspec.batch._array_api.sums import block_sums, excess, overlaps, the_target, totals
 from otspec.batch._results import Verified
 
-FIRST = 0.3
-"""Where ρ is tried first, between 1 and k."""
-SECOND = 0.8
-"""Where it is tried next, between two guesses of ρ*."""
-STEPS = 2
-"""How often the last guess is made better."""
+FIRST = 0.3  # where ρ is tried first, between 1 and k
+SECOND = 0.8  # where it is tried next, between two guesses of ρ*
+STEPS = 2  # how often the last guess is made better
 
 
 def verify(problem: Problem) -> Verified:
@@ -39,7 +31,7 @@ def verify(problem: Problem) -> Verified:
     return verified(problem, problem.counted(took), drawn)
 
 
-def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
+def acceptance(library: Library, draft, target, k: int) -> Array:
     """Return 1 − (1 − β)^k, and the residual draws that happen to be one of the drafts."""
     xp = library.xp
     count = library.full((*draft.shape[:-1], 1), float(k))
@@ -50,7 +42,7 @@ def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
         library.narrowed(value)[..., None] for value in (1 / rho, gain, missed)
     )
 
-    def hits(draft: Array, target: Array) -> Array:
+    def hits(draft, target) -> Array:
         kept = xp.minimum(draft, scale * target)
         residual = target - xp.minimum(target, gain_ * kept)
         share = xp.clip((draft - kept) / xp.where(missed_ > 0, missed_, 1.0), 0.0, 1.0)
@@ -60,7 +52,7 @@ def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
     return xp.clip(beta * gain + totals(library, draft, target, hits)[0], 0.0, 1.0)
 
 
-def safe_rho(library: Library, draft: Array, target: Array, count: Array) -> Array:
+def safe_rho(library: Library, draft, target, count) -> Array:
     """Return a ρ per row that is at least ρ*, and close to it: shape (...), wide and rounded."""
     # The count is (..., 1). The overlap M(ρ) = Σ min(q, ρp) is looked at in two places, then in two
     # more. It is concave, so that ρ is safe if it would be at the chord below M.
@@ -88,13 +80,13 @@ def safe_rho(library: Library, draft: Array, target: Array, count: Array) -> Arr
     return library.rounded(xp.where(rho > 1, rho * (1 + step), 1.0))
 
 
-def _overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Array:
+def _overlaps(library: Library, draft, target, scales) -> Array:
     """Return M, at most 1, up to rounding, lest equal rows be taken for a little different ones."""
     step = 2 * float(library.xp.finfo(library.wide).eps)
     return library.xp.clip(overlaps(library, draft, target, scales) * (1 + step), max=1.0)
 
 
-def _needed(library: Library, overlap: Array, count: Array) -> Array:
+def _needed(library: Library, overlap, count) -> Array:
     """Return the least ρ at which an overlap is enough: M/(1 − (1 − M)^(1/k))."""
     # It is enough at ρ where that is no more than ρ: that is ρ ≥ g.
     xp = library.xp
@@ -102,13 +94,13 @@ def _needed(library: Library, overlap: Array, count: Array) -> Array:
     return xp.where(overlap > 0, less / xp.expm1(xp.log1p(less) / count), count)
 
 
-def _secant(library: Library, at: Array, slack: Array) -> Array:
+def _secant(library: Library, at, slack) -> Array:
     """Return where a line through two points, (..., 2), is 0: (..., 1)."""
     wide, rise = at[..., 1:] - at[..., :1], slack[..., 1:] - slack[..., :1]
     return at[..., 1:] - library.quotient(slack[..., 1:] * wide, rise)
 
 
-def _safe_between(library: Library, at: Array, values: Array, count: Array) -> Array:
+def _safe_between(library: Library, at, values, count) -> Array:
     """Return a ρ that is valid at the chord of M around ρ*: (..., m) -> (..., 1)."""
     # Of the places at least the first is not valid, and the last one, k, counts as valid.
     xp = library.xp

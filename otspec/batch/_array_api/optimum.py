@@ -15,25 +15,18 @@ from otspec.batch._array_api.control import State, decided, repeated
 from otspec.batch._array_api.library import Array, Library
 from otspec.batch._array_api.sums import overlaps, split
 
-FIRST = 6
-"""How many scales are looked at first."""
-NEXT = 3
-"""How many in each round from then on."""
-ROUNDS = 4
-"""Rounds in float32."""
-FINE_ROUNDS = 7
-"""Rounds in float64."""
-NEARER = 1.5
-"""The power by which scales crowd around the place where the minimum is expected."""
-EDGE = 0.02
-"""How much of a stretch there is at least on both sides of that place."""
+FIRST = 6  # how many scales are looked at first
+NEXT = 3  # how many in each round from then on
+ROUNDS = 4  # rounds in float32
+FINE_ROUNDS = 7  # rounds in float64
+NEARER = 1.5  # the power by which scales crowd around the place where the minimum is expected
+EDGE = 0.02  # how much of a stretch there is at least on both sides of that place
 SUMS = 8
 """By how many units of the last place of 1 sums of close scales may be off against each other."""
-LEFT = 1
-"""How many such units the minimum may be below what was found."""
+LEFT = 1  # how many such units the minimum may be below what was found
 
 
-def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
+def acceptance(library: Library, draft, target, k: int) -> Array:
     """Return 1 + min over sets A of q(A) − P(all drafts inside A): (..., V), (..., V) -> (...)."""
     xp = library.xp
     if k == 1:
@@ -44,7 +37,7 @@ def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
     return decided(library, known.least(), known.is_open(), decide, draft, target)
 
 
-def best_cut(library: Library, draft: Array, target: Array, k: int) -> tuple[Array, Array, Array]:
+def best_cut(library: Library, draft, target, k: int) -> tuple[Array, Array, Array]:
     """Return the c at which A, the tokens with q ≤ c·p, has that minimum; the p off A, and q(A)."""
     scale = library.full(draft.shape[:-1], 1.0)
     if k > 1:
@@ -55,7 +48,7 @@ def best_cut(library: Library, draft: Array, target: Array, k: int) -> tuple[Arr
     return scale, *split(library, draft, target, scale)
 
 
-def _tangents(library: Library, draft: Array, target: Array, k: int) -> Tangents:
+def _tangents(library: Library, draft, target, k: int) -> Tangents:
     """Return tangents that decide on the minimum, but for rows that are open: k at least 2."""
     xp = library.xp
     rounds = FINE_ROUNDS if library.dtype == xp.float64 else ROUNDS
@@ -72,7 +65,7 @@ def _tangents(library: Library, draft: Array, target: Array, k: int) -> Tangents
     return Tangents(library, k, *repeated(library, rounds, step, state))
 
 
-def _first(library: Library, draft: Array, target: Array, k: int, later: int) -> State:
+def _first(library: Library, draft, target, k: int, later: int) -> State:
     """Return the first tangents, the last one as often again as others take its place later."""
     xp = library.xp
     zero = library.full((*draft.shape[:-1], 1), 0.0)
@@ -85,7 +78,7 @@ def _first(library: Library, draft: Array, target: Array, k: int, later: int) ->
     )
 
 
-def _looked_at(library: Library, draft: Array, target: Array, outside: Array, k: int) -> State:
+def _looked_at(library: Library, draft, target, outside, k: int) -> State:
     """Return scales at masses outside, the masses of the rounded scales, and the overlaps."""
     scales = library.rounded(_scale(library, outside, k))
     return scales, _outside(library, scales, k), overlaps(library, draft, target, scales)
@@ -99,18 +92,13 @@ def _sorted(library: Library, state: list[Array]) -> State:
 
 @dataclass(frozen=True)
 class Tangents:
-    """What is known of a few tangents, by ascending scale.
-
-    ``k``: at least 2. ``scales``, shape (..., m): from 0 to k. ``outside``, shape (..., m): the
-    draft mass r outside the sets that they are tangent at, from 1 to 0. ``overlap``, shape (...,
-    m): Σ min(target, scale·draft).
-    """
+    """What is known of a few tangents, by ascending scale."""
 
     library: Library
-    k: int
-    scales: Array
-    outside: Array
-    overlap: Array
+    k: int  # at least 2
+    scales: Array  # (..., m): from 0 to k
+    outside: Array  # (..., m): the draft mass r outside the sets that they touch, 1 to 0
+    overlap: Array  # (..., m): Σ min(target, scale·draft)
 
     def least(self) -> Array:
         """Return the least that is known, which is at least the optimum: (...)."""
@@ -155,12 +143,7 @@ class Tangents:
         return _outside_at(library, heights, self.k)
 
     def _between(self) -> tuple[Array, Array, Array, Array]:
-        """Return for each stretch between tangents where the optimum may be, and how low.
-
-        Result: ``low``, ``high``, ``middle``, ``gaps``, shape (..., m − 1): the least and the most
-        mass outside, the one that the chord is for, and by how much the optimum in between may be
-        below the least that is known: 0 if by rounding only.
-        """
+        """Return what is outside between tangents (least, most, the chord's), and what is open."""
         library, xp, k = self.library, self.library.xp, self.k
         unit = float(xp.finfo(library.dtype).eps)
         rise = self.overlap[..., 1:] - self.overlap[..., :-1]
@@ -186,32 +169,32 @@ class Tangents:
         return low, high, middle, gaps
 
 
-def _scale(library: Library, outside: Array, k: int) -> Array:
+def _scale(library: Library, outside, k: int) -> Array:
     """Return k (1 − r)^(k−1)."""
     xp = library.xp
     return float(k) * xp.exp(float(k - 1) * xp.log1p(-outside))
 
 
-def _outside(library: Library, scales: Array, k: int) -> Array:
+def _outside(library: Library, scales, k: int) -> Array:
     """Return the r of a scale."""
     xp = library.xp
     found = -xp.expm1(xp.log(scales / float(k)) / float(k - 1))
     return xp.maximum(found, xp.zeros_like(found))
 
 
-def _two_outside(library: Library, outside: Array, k: int) -> Array:
+def _two_outside(library: Library, outside, k: int) -> Array:
     """Return 1 − (1 − r)^k − k r (1 − r)^(k−1)."""
     xp = library.xp
     return 1 - xp.exp(float(k - 1) * xp.log1p(-outside)) * (1 + float(k - 1) * outside)
 
 
-def _height(library: Library, outside: Array, k: int) -> Array:
+def _height(library: Library, outside, k: int) -> Array:
     """Return (1 − r)^(k/2): stretches of one height have about as much room for the optimum."""
     xp = library.xp
     return xp.exp(0.5 * float(k) * xp.log1p(-outside))
 
 
-def _outside_at(library: Library, height: Array, k: int) -> Array:
+def _outside_at(library: Library, height, k: int) -> Array:
     """Return the r of a height."""
     xp = library.xp
     return -xp.expm1(xp.log(height) * (2 / float(k)))

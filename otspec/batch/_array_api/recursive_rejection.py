@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified
 from otspec.batch._array_api.inversion import off_drafts
-from otspec.batch._array_api.library import Array, Library
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.sums import KnownWeight, block_sums, common, excess, the_target, totals
 from otspec.batch._results import Verified
 
@@ -32,7 +31,7 @@ def distinct(problem: Problem) -> Verified:
 
 
 def shares_of(
-    library: Library, draft: Array, drafts: Array, drafted: Array, valid: Array | None = None
+    library: Library, draft, drafts, drafted, valid: Array | None = None
 ) -> list[Array | float]:
     """Return 1 over the draft's scaled mass off the drafts before each distinct one, (...) each."""
     # Before the first it is 1 over the factor, whatever the mass of the draft.
@@ -45,7 +44,7 @@ def shares_of(
 
 
 def _in_turn(
-    problem: Problem, drafted: Array, shares: Sequence[Array | float | None], factor: float = 1.0
+    problem: Problem, drafted, shares: Sequence[Array | float | None], factor: float = 1.0
 ) -> Verified:
     library, valid = problem.library, problem.valid
     state = Residual.at_first(library, problem.draft, problem.target, shares[0], factor)
@@ -63,19 +62,17 @@ def _in_turn(
     return verified(problem, problem.counted(took), draw_rest(problem, rest, blocks))
 
 
-def _offer(
-    library: Library, scale: Array, added: Array, scaled: Array, wanted: Array
-) -> tuple[Array, Array]:
+def _offer(library: Library, scale, added, scaled, wanted) -> tuple[Array, Array]:
     """Return what the target still lacks of drafts of scaled masses, and what is offered of it."""
     return wanted - library.xp.minimum(wanted, scale * scaled), added * scaled
 
 
-def overlap(library: Library, draft: Array, target: Array) -> Array:
+def overlap(library: Library, draft, target) -> Array:
     """Return Σ min(p, q): what one draft is accepted with."""
     return totals(library, draft, target, common(library))[0]
 
 
-def independent_acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
+def independent_acceptance(library: Library, draft, target, k: int) -> Array:
     """Return 1 − Π Σ (q_{i−1} − p)₊."""
     state = Residual.at_first(library, draft, target)
     for _ in range(k - 1):
@@ -84,7 +81,7 @@ def independent_acceptance(library: Library, draft: Array, target: Array, k: int
     return 1 - library.xp.sum(lacking, axis=-1)
 
 
-def distinct_acceptance(library: Library, draft: Array, target: Array, drafts: Array) -> Array:
+def distinct_acceptance(library: Library, draft, target, drafts) -> Array:
     """Return the probability that one of the given distinct drafts is accepted."""
     xp = library.xp
     drafted, wanted = library.take(draft, drafts), library.take(target, drafts)
@@ -102,46 +99,25 @@ def distinct_acceptance(library: Library, draft: Array, target: Array, drafts: A
 
 @dataclass(frozen=True)
 class Residual:
-    """What the target still lacks, row by row, after some drafts were rejected.
-
-    Parameters
-    ----------
-    library : Library
-    draft, target : array, shape (..., V)
-    factor : float
-        Draft masses are scaled by this, which c and 1 over their sum are for: both may be out of
-        range.
-    scale : array, shape (...)
-        c over the factor, narrow: what the target lacks is (target − c·draft)₊.
-    rejected : array, shape (...)
-        W: the probability that all drafts so far are rejected.
-    share : array, shape (...), or float, optional
-        1 over the draft's scaled mass off the earlier drafts; by default 1.
-    blocks : array, shape (..., ceil(V / 256)), optional
-        The target's block sums, once they are known.
-    whole : array, shape (...), optional
-        Σ target, once it is known.
-    weight : array, shape (...), optional
-        w, if the target is w·target and else no token: c is over w, too, and W includes 1 − w.
-    """
+    """What the target still lacks, row by row, after some drafts were rejected."""
 
     library: Library
-    draft: Array
-    target: Array
-    factor: float
-    scale: Array
-    rejected: Array
-    share: Array | float | None
-    blocks: Array | None = None
-    whole: Array | None = None
-    weight: Array | None = None
+    draft: Array  # (..., V)
+    target: Array  # (..., V)
+    factor: float  # draft masses are scaled by it: c and 1 over their sum may be out of range
+    scale: Array  # (...): c over the factor, narrow; lacking is (target − c·draft)₊
+    rejected: Array  # (...): W, the probability that all drafts so far are rejected
+    share: Array | float | None  # (...): 1 over the draft's scaled mass off the earlier ones; or 1
+    blocks: Array | None = None  # (..., ceil(V / 256)): the target's block sums, once known
+    whole: Array | None = None  # (...): Σ target, once known
+    weight: Array | None = None  # (...): w of w·target, else no token: W includes 1 − w
 
     @classmethod
     def at_first(
         cls,
         library: Library,
-        draft: Array,
-        target: Array,
+        draft,
+        target,
         share: Array | float | None = None,
         factor: float = 1.0,
         weight: Array | None = None,
@@ -161,7 +137,7 @@ class Residual:
         """Return the mass of all that the target still lacks, (...)."""
         return self.rejected if self.weight is None else self.rejected - (1 - self.weight)
 
-    def offer(self, drafted: Array, wanted: Array) -> tuple[Array, Array]:
+    def offer(self, drafted, wanted) -> tuple[Array, Array]:
         """Return what the target still lacks of a draft, and what is offered of it, (...) each."""
         scaled = drafted * self.factor
         lacking, offered = _offer(self.library, self.scale, self.added, scaled, wanted)
@@ -189,11 +165,7 @@ class Residual:
         )
 
     def at_last(self, valid: Array | None = None) -> tuple[KnownWeight, list[Array]]:
-        """Return what the target lacks after the last draft was rejected, where it counts.
-
-        Result: ``rest``: as a weight. ``blocks``, shape (..., ceil(V / 256)): the block sums of the
-        target, and of that weight.
-        """
+        """Return what is lacking after the last draft, and block sums of the target and of that."""
         rest = excess(self.library, self._offered(valid), self.factor)
         known = [] if self.blocks is None else [self.blocks]
         weights = [rest] if known else [the_target, rest]

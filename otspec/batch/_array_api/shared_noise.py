@@ -19,22 +19,16 @@ class _Words:
         self.wraps = "torch" not in library.xp.__name__
         self.dtype = library.xp.uint32 if self.wraps else library.xp.int64
 
-    def plus(self, one: Array, other: Array) -> Array:
+    def plus(self, one, other) -> Array:
         return one + other if self.wraps else (one + other) & _WORD
 
-    def rotated(self, word: Array, bits: int) -> Array:
+    def rotated(self, word, bits: int) -> Array:
         high = word << bits if self.wraps else (word << bits) & _WORD
         return high | (word >> (32 - bits))
 
 
-def threefry(
-    library: Library, key: tuple[int, int], first: Array, second: Array
-) -> tuple[Array, Array]:
-    """Return two words of 32 bits for each pair of them, and a key of two.
-
-    Source: Salmon et al., *Parallel random numbers: as easy as 1, 2, 3*, 2011, Threefry-2x32 with
-    20 rounds. The words are the same in every library and on every device.
-    """
+def threefry(library: Library, key: tuple[int, int], first, second) -> tuple[Array, Array]:
+    """Return two words for each pair and a key (Threefry-2x32, 20 rounds; Salmon et al., 2011)."""
     words = _Words(library)
     keys = (*key, _PARITY ^ key[0] ^ key[1])
 
@@ -52,7 +46,7 @@ def threefry(
     return one, two
 
 
-def exponentials(library: Library, seed: int, positions: Array, size: int) -> Array:
+def exponentials(library: Library, seed: int, positions, size: int) -> Array:
     """Return exponential numbers for each position and token: (...) -> (..., V)."""
     # 64 random bits make a uniform number u with as many digits as its size needs, and −log(1 − u)
     # is exponential.
@@ -66,7 +60,7 @@ def exponentials(library: Library, seed: int, positions: Array, size: int) -> Ar
     return -xp.log1p(-xp.where(uniform < 1, uniform, 1 - 2.0**-24))
 
 
-def arrival_times(library: Library, rates: Array, noise: Array, logits: bool) -> Array:
+def arrival_times(library: Library, rates, noise, logits: bool) -> Array:
     """Return noise/rate, the times at which tokens arrive, or their logarithms; inf is never."""
     rates = library.narrowed(rates)
     if logits:  # E/q is least where log E − log q is
@@ -74,14 +68,14 @@ def arrival_times(library: Library, rates: Array, noise: Array, logits: bool) ->
     return noise / library.xp.abs(rates)  # −0.0 is never, too
 
 
-def first_arrival(library: Library, times: Array) -> Array:
+def first_arrival(library: Library, times) -> Array:
     """Return which token of a race arrives first; −1 if none ever does."""
     xp = library.xp
     token = library.ids(xp.argmin(times, axis=-1))
     return xp.where(library.pick(times, token) < math.inf, token, -1)
 
 
-def arrivals(library: Library, rates: Array, noise: Array, k: int) -> Array:
+def arrivals(library: Library, rates, noise, k: int) -> Array:
     """Return the first k tokens of a race, in their order: (..., k)."""
     xp = library.xp
     found: list[Array] = []
@@ -94,9 +88,7 @@ def arrivals(library: Library, rates: Array, noise: Array, k: int) -> Array:
     return xp.stack(found, axis=-1)
 
 
-def verify(
-    library: Library, target: Array, drafts: Array, noise: Array, mask: Array | None, logits: bool
-) -> Verified:
+def verify(library: Library, target, drafts, noise, mask: Array | None, logits: bool) -> Verified:
     """Accept the draft that is the first token of the target's race, if one is."""
     token = first_arrival(library, arrival_times(library, target, noise, logits))
     hits = drafts == token[..., None]

@@ -3,17 +3,14 @@
 from otspec.batch._array_api.library import Array, Library
 
 
-def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
-    """Return 1 + min over prefixes A by ascending q/p of q(A) − P(all inside A): (...).
-
-    What is inside is 1 less what is outside.
-    """
+def acceptance(library: Library, draft, target, k: int) -> Array:
+    """Return 1 + min over prefixes A by ascending q/p of q(A) − P(all inside A): (...)."""
     xp = library.xp
     values, nothing, _ = _prefixes(library, draft, target, k)
     return xp.min(xp.concat([values, nothing + 1], axis=-1), axis=-1)
 
 
-def best_scale(library: Library, draft: Array, target: Array, k: int) -> Array:
+def best_scale(library: Library, draft, target, k: int) -> Array:
     """Return k p(A)^(k−1) of the prefix A that is best: (...)."""
     xp = library.xp
     values, _, outside = _prefixes(library, draft, target, k)
@@ -21,7 +18,7 @@ def best_scale(library: Library, draft: Array, target: Array, k: int) -> Array:
     return float(k) * xp.exp(float(k - 1) * xp.log1p(-best))
 
 
-def _prefixes(library: Library, draft: Array, target: Array, k: int) -> tuple[Array, Array, Array]:
+def _prefixes(library: Library, draft, target, k: int) -> tuple[Array, Array, Array]:
     """Return 1 + q(A) − P(all inside A) of each prefix A, zeros, and the draft mass outside."""
     xp = library.xp
     drafted = library.widened(draft)

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified
 from otspec.batch._array_api.inversion import block_weights, locate, without
-from otspec.batch._array_api.library import Array, Library
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.sums import (
     block_sums,
     common,
@@ -45,7 +44,7 @@ def verify(problem: Problem) -> Verified:
     return verified(problem, took, drawn)
 
 
-def acceptance(library: Library, draft: Array, target: Array) -> Array:
+def acceptance(library: Library, draft, target) -> Array:
     """Return q(a) + Σ_{x ≠ a} min(q, p/(1 − p(a))), at most 1."""
     shares = hub_shares(library, draft, target, find_hub(library, draft))
     return library.xp.clip(shares.served + shares.first_taken + shares.last_taken, max=1.0)
@@ -53,24 +52,17 @@ def acceptance(library: Library, draft: Array, target: Array) -> Array:
 
 @dataclass(frozen=True)
 class Hubs:
-    """The likeliest token of each row.
-
-    Shapes: ``token`` (...). ``mass``, shape (...): p(a). ``others``, shape (...): the mass of all
-    other tokens, added up without it. ``odds``, shape (...): p(a) over that mass, scaled: times
-    that scaled it is p(a). 0 if the hub is certain. ``blocks``, shape (..., ceil(V / 256)): the
-    draft's block sums without the hub. ``scale``, shape (...): 1 + p(a) over the mass of the
-    others, over the factor: the tokens off the hub are offered that times their scaled draft mass.
-    """
+    """The likeliest token a of each row; all of shape (...), but the blocks."""
 
     token: Array
-    mass: Array
-    others: Array
-    odds: Array
-    blocks: Array
-    scale: Array
+    mass: Array  # p(a)
+    others: Array  # the mass of all other tokens, added up without it
+    odds: Array  # times the others' mass, scaled, it is p(a); 0 if the hub is certain
+    blocks: Array  # (..., ceil(V / 256)): the draft's block sums without the hub
+    scale: Array  # times their scaled draft mass is what tokens off the hub are offered
 
 
-def find_hub(library: Library, draft: Array) -> Hubs:
+def find_hub(library: Library, draft) -> Hubs:
     """Return the likeliest token of each row, of equally likely ones the first."""
     xp = library.xp
     highest, sums = [], []
@@ -91,22 +83,17 @@ def find_hub(library: Library, draft: Array) -> Hubs:
 
 @dataclass(frozen=True)
 class HubShares:
-    """What the hub takes of the pairs that the other tokens leave, all of shape (...).
+    """What the hub takes of the pairs that the other tokens leave, all of shape (...)."""
 
-    ``first``, ``last``: what is left of the pairs (a, x), and of (x, a). ``first_taken``,
-    ``last_taken``: what the hub takes of that. ``rest``: what the hub still lacks. ``served``: what
-    the tokens off the hub take.
-    """
-
-    first: Array
-    last: Array
-    first_taken: Array
+    first: Array  # what is left of the pairs (a, x)
+    last: Array  # and of (x, a)
+    first_taken: Array  # what the hub takes of them
     last_taken: Array
-    rest: Array
-    served: Array
+    rest: Array  # what the hub still lacks
+    served: Array  # what the tokens off the hub take
 
 
-def hub_shares(library: Library, draft: Array, target: Array, hub: Hubs) -> HubShares:
+def hub_shares(library: Library, draft, target, hub: Hubs) -> HubShares:
     """Return what the hub takes of the pairs that are left."""
     xp = library.xp
     wanted, drafted = library.pick(target, hub.token), library.pick(draft, hub.token)

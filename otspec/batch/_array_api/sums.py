@@ -1,8 +1,4 @@
-"""Passes over the vocabulary: sums that every rule is made of.
-
-A pass goes over stretches of the vocabulary that fit into the cache, all rows at once, so that
-an expression of several steps costs hardly more than reading its inputs.
-"""
+"""Passes over the vocabulary, in stretches that fit into the cache: sums that rules are made of."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -18,12 +14,8 @@ The weights that rules draw from are values, which kernels for a device can read
 """
 
 
-def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Array:
-    """Return Σ min(target, scale·draft) for several scales in one pass.
-
-    Shapes: ``draft``, ``target`` (..., V). ``scales``, shape (..., m): wide, and
-    :meth:`~otspec.batch._array_api.library.Library.rounded`. Result, shape (..., m): wide.
-    """
+def overlaps(library: Library, draft, target, scales) -> Array:
+    """Return Σ min(target, scale·draft) for rounded scales, in one pass: (..., m), wide."""
     if library.fused is not None and library.fused.takes(library, draft, target):
         return library.fused.overlaps(library, draft, target, scales)
     scales = library.narrowed(scales)
@@ -32,7 +24,7 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
     return library.widened(library.xp.stack(parts, axis=-1))
 
 
-def split(library: Library, draft: Array, target: Array, scale: Array) -> tuple[Array, Array]:
+def split(library: Library, draft, target, scale) -> tuple[Array, Array]:
     """Return the draft's mass where target > scale·draft, and the target's elsewhere."""
     # (..., V), (..., V), (...) -> (...), (...), wide. The scale is `rounded`.
     narrow = library.narrowed(scale)[..., None]
@@ -46,14 +38,10 @@ def split(library: Library, draft: Array, target: Array, scale: Array) -> tuple[
     return outside, rest
 
 
-def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
-    """Return the sums of each weight over blocks of 256 tokens, in one pass.
-
-    Result, shape (..., ceil(V / 256)): wide; one per weight.
-    """
+def block_sums(library: Library, draft, target, *weights: Weight) -> list[Array]:
+    """Return the sums of each weight over blocks of 256 tokens in one pass, wide."""
     if library.fused is not None and library.fused.takes(library, draft, target, *weights):
-        sums: list[Array] = library.fused.block_sums(library, draft, target, *weights)
-        return sums
+        return library.fused.block_sums(library, draft, target, *weights)
     parts: list[list[Array]] = [[] for _ in weights]
     for drafted, wanted, width in _stretches(library, draft, target):
         for part, weight in zip(parts, weights, strict=True):
@@ -65,25 +53,20 @@ def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) 
     ]
 
 
-def in_blocks(library: Library, values: Array, width: int) -> Array:
+def in_blocks(library: Library, values, width: int) -> Array:
     """Return a stretch cut into blocks: (..., m) -> (..., m / width, width)."""
     *lead, size = values.shape
     return library.xp.reshape(values, (*lead, size // width, width))
 
 
-def totals(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
-    """Return the sums of each weight over the vocabulary, in one pass.
-
-    Result, shape (...): wide; one per weight. Sums of stretches are made in the dtype of the
-    vocabulary, their sum in the wide one.
-    """
+def totals(library: Library, draft, target, *weights: Weight) -> list[Array]:
+    """Return the sums of each weight over the vocabulary, (...) and wide, in one pass."""
     if library.fused is not None and library.fused.takes(library, draft, target, *weights):
-        sums: list[Array] = library.fused.totals(library, draft, target, *weights)
-        return sums
+        return library.fused.totals(library, draft, target, *weights)
     return [library.widened(part) for part in _added(library, draft, target, *weights)]
 
 
-def _added(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
+def _added(library: Library, draft, target, *weights: Weight) -> list[Array]:
     """Return the sums of each weight over the vocabulary, narrow if it is one stretch."""
     xp = library.xp
     parts: list[list[Array]] = [[] for _ in weights]
@@ -96,7 +79,7 @@ def _added(library: Library, draft: Array, target: Array, *weights: Weight) -> l
     ]
 
 
-def _stretches(library: Library, draft: Array, target: Array) -> Iterator[tuple[Array, Array, int]]:
+def _stretches(library: Library, draft, target) -> Iterator[tuple[Array, Array, int]]:
     """Yield stretches of both, narrow, and the width of the blocks that they consist of."""
     for stretch, width in library.slices(draft):
         # A look at all of an array takes as long as a step of the computation.
@@ -110,28 +93,20 @@ def _stretches(library: Library, draft: Array, target: Array) -> Iterator[tuple[
 
 @dataclass(frozen=True)
 class Terms:
-    """What a weight is made of, for kernels that read it.
+    """What a weight is made of, for kernels that read it."""
 
-    ``kind``: ``draft``, ``target``, ``common`` for min(target, draft), ``scaled`` for min(target,
-    scale·factor·draft), ``line`` as :class:`BrokenLine` has it, ``light`` as
-    :class:`~otspec.batch._array_api.pooled.clock_pools.Light` has it. ``numbers``, shape (..., 1):
-    narrow, in the order of the parameters; the share of a mixture comes first. ``excess``: whether
-    the weight is what that leaves of the target. ``mixed``: whether that is then mixed with the
-    target.
-    """
-
-    kind: str
-    numbers: tuple[Array, ...] = ()
+    kind: str  # draft, target, common, scaled, line (BrokenLine) or light (Light)
+    numbers: tuple[Array, ...] = ()  # (..., 1) each, narrow; the share of a mixture comes first
     factor: float = 1.0
-    excess: bool = False
-    mixed: bool = False
+    excess: bool = False  # whether the weight is what that leaves of the target
+    mixed: bool = False  # whether that is then mixed with the target
 
 
 class KnownWeight(ABC):
     """A weight that tells what it is made of."""
 
     @abstractmethod
-    def __call__(self, draft: Array, target: Array) -> Array:
+    def __call__(self, draft, target) -> Array:
         """Return what the weight is of the same tokens of both."""
 
     @abstractmethod
@@ -145,8 +120,7 @@ class One(KnownWeight):
 
     name: str
 
-    def __call__(self, draft: Array, target: Array) -> Array:
-        """Return what the weight is of the same tokens of both."""
+    def __call__(self, draft, target) -> Array:
         return draft if self.name == "draft" else target
 
     def terms(self) -> Terms:
@@ -160,18 +134,13 @@ the_target = One("target")
 
 @dataclass(frozen=True)
 class Common(KnownWeight):
-    """The weight min(target, scale·factor·draft); without a scale min(target, draft).
-
-    ``scale``, shape (..., 1): narrow. ``factor``: 1, or
-    :attr:`~otspec.batch._array_api.library.Library.factor` where a scale alone may be out of range.
-    """
+    """The weight min(target, scale·factor·draft); without a scale min(target, draft)."""
 
     library: Library
-    scale: Array | None = None
-    factor: float = 1.0
+    scale: Array | None = None  # (..., 1), narrow
+    factor: float = 1.0  # Library.factor where a scale alone may be out of range
 
-    def __call__(self, draft: Array, target: Array) -> Array:
-        """Return what the weight is of the same tokens of both."""
+    def __call__(self, draft, target) -> Array:
         if self.scale is None:
             return self.library.inner.minimum(draft, target)
         if self.factor == 1:
@@ -189,18 +158,14 @@ class Common(KnownWeight):
 
 @dataclass(frozen=True)
 class BrokenLine(KnownWeight):
-    """The weight min(target, start·draft + rise·target, top·draft).
-
-    ``start``, ``rise``, ``top``, shape (..., 1): narrow.
-    """
+    """The weight min(target, start·draft + rise·target, top·draft); numbers (..., 1), narrow."""
 
     library: Library
     start: Array
     rise: Array
     top: Array
 
-    def __call__(self, draft: Array, target: Array) -> Array:
-        """Return what the weight is of the same tokens of both."""
+    def __call__(self, draft, target) -> Array:
         minimum = self.library.inner.minimum
         law = minimum(self.start * draft + self.rise * target, self.top * draft)
         return minimum(target, law)
@@ -212,15 +177,11 @@ class BrokenLine(KnownWeight):
 
 @dataclass(frozen=True)
 class Excess(KnownWeight):
-    """What another weight leaves of the target.
-
-    Not max(·, 0): exactly 0 where nothing is left, also if the compiler fuses the product.
-    """
+    """What another weight leaves of the target: exactly 0 where nothing is left."""
 
     kept: Common | BrokenLine
 
-    def __call__(self, draft: Array, target: Array) -> Array:
-        """Return what the weight is of the same tokens of both."""
+    def __call__(self, draft, target) -> Array:
         return target - self.kept(draft, target)
 
     def terms(self) -> Terms:
@@ -235,8 +196,7 @@ class Mixture(KnownWeight):
     share: Array
     rest: KnownWeight
 
-    def __call__(self, draft: Array, target: Array) -> Array:
-        """Return what the weight is of the same tokens of both."""
+    def __call__(self, draft, target) -> Array:
         rest = self.rest(draft, target)
         return rest + self.share * (target - rest)
 
@@ -251,6 +211,6 @@ def common(library: Library, scale: Array | None = None, factor: float = 1.0) ->
     return Common(library, None if scale is None else library.narrowed(scale)[..., None], factor)
 
 
-def excess(library: Library, scale: Array, factor: float = 1.0) -> Excess:
+def excess(library: Library, scale, factor: float = 1.0) -> Excess:
     """Return the weight (target − scale·factor·draft)₊ for a scale per row, shape (...)."""
     return Excess(common(library, scale, factor))

@@ -1,9 +1,7 @@
 """The functions of the array API standard that the kernels take, as PyTorch has them.
 
-A layer that makes any call of the standard right costs more than most of these operations do on a
-row, and a compiler has to look through it. So these are PyTorch's own wherever it takes the
-standard's arguments. The others are written for the arguments that the kernels give: an axis that
-is one number, indices from 0, tensors of one dtype.
+PyTorch's own wherever it takes the standard's arguments: a layer that makes any call right costs
+more than most operations on a row. The others take what the kernels give: one axis, indices from 0.
 """
 
 from typing import TypeAlias

@@ -8,19 +8,16 @@ from otspec.warping import STEPS, Order, warped
 
 
 class Settings(NamedTuple):
-    """What is done to logits: numbers, or arrays of one for each row, with the axes of the logits.
+    """What is done to logits: numbers, or arrays of one for each row (with the logits' axes)."""
 
-    ``temperature``: 0 for the first of the largest logits.
-    """
-
-    temperature: Any = 1.0
+    temperature: Any = 1.0  # 0: the first of the largest logits
     top_k: Any = None
     top_p: Any = None
     min_p: Any = None
     order: Order = STEPS
 
 
-def probabilities(library: Library, logits: Array, settings: Settings) -> Array:
+def probabilities(library: Library, logits, settings: Settings) -> Array:
     """Return the distributions of rows of logits, (..., V): narrow."""
     temperature, size = settings.temperature, logits.shape[-1]
     if (
@@ -45,7 +42,7 @@ def _counts_all(settings: Settings, size: int) -> bool:
     return (most is None or most >= size) and (share is None or share >= 1) and not least
 
 
-def _greedy(library: Library, logits: Array) -> Array:
+def _greedy(library: Library, logits) -> Array:
     """Return 1 at the first of the largest logits; NaN for a row without a finite one."""
     xp, most = library.xp, library.xp.max(logits, axis=-1, keepdims=True)
     here = library.arange(logits.shape[-1]) == library.largest(logits)[..., None]

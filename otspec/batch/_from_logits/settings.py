@@ -16,16 +16,12 @@ from otspec.warping import STEPS, as_order
 
 def settings_of_both(given: dict[str, Array], known: bool, *settings: Any) -> list[Settings | None]:
     """Check the logits of both models, and what is done to them; None of a known draft."""
-    pairs = [_pair(each) for each in settings]
+    # A tuple of two is a setting of the draft and one of the target.
+    pairs = [each if type(each) is tuple and len(each) == 2 else (each, each) for each in settings]
     return [
         None if known and not side else settings_of(name, logits, *(pair[side] for pair in pairs))
         for side, (name, logits) in enumerate(given.items())
     ]
-
-
-def _pair(setting: Any) -> tuple[Any, Any]:
-    """Return a setting of the draft and of the target, apart if it is a tuple of two."""
-    return setting if type(setting) is tuple and len(setting) == 2 else (setting, setting)
 
 
 def settings_of(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from otspec._base.arguments import as_choice, as_flag
-from otspec.batch import _blocks, _pooled_rules, _rules, _running, _trees
+from otspec.batch import _blocks, _rules, _running, _trees
 from otspec.batch._array_api.library import Array, Library, library_of, quietly
 from otspec.batch._array_api.warping import Settings
 from otspec.batch._arrays import one_library
@@ -19,8 +19,8 @@ RULES: dict[str, Callable[..., Any]] = {
         _rules.recursive_rejection_without_replacement,
         _rules.k_sequential,
         _rules.spechub,
-        _pooled_rules.pooled_selection,
-        _pooled_rules.pooled_selection_without_replacement,
+        _rules.pooled_selection,
+        _rules.pooled_selection_without_replacement,
         _blocks.token_verification,
         _blocks.block_verification,
         _blocks.block_verification_preprint,
@@ -78,10 +78,8 @@ def warp(
     -----
     A setting is one number, or an array of the same library with one for each row: its shape is
     that of the first axes of the logits. In an array a ``top_k`` of V, a ``top_p`` of 1 and a
-    ``min_p`` of 0 leave a row as it is. Only NumPy's arrays have their values checked.
-
-    On a CPU with Numba, ``top_k`` and ``top_p`` sort only tokens near the border, elsewhere the
-    vocabulary. A row sums to 1 up to a few roundings; a rule's law is off by as much.
+    ``min_p`` of 0 leave a row as it is. Only NumPy's arrays have their values checked. On a CPU
+    with Numba, ``top_k`` and ``top_p`` sort only tokens near the border, elsewhere the vocabulary.
     """
     with quietly(logits):
         one_library(logits=logits)
@@ -114,8 +112,7 @@ def from_logits(
     Parameters
     ----------
     rule : str
-        A function of this module: ``token_verification``, ``recursive_rejection`` or any other that
-        takes a draft, a target, drafts and uniform numbers.
+        A function of this module that takes a draft, a target, drafts and uniform numbers.
     draft_logits, target_logits : array, shape (..., V)
         In the shapes of the rule's draft and target; each float32, float16 or bfloat16, or both
         float64. ``-inf`` masks a token. Cut off padding columns with a view, ``logits[..., :V]``.

@@ -1,12 +1,8 @@
-"""How often each rule accepts, row by row; :mod:`otspec.batch.acceptance` has what is returned.
-
-The functions have the names of the rules. They take ``draft`` and ``target``, (rows, V), then
-``found``, (rows), which they fill, and the options of the rule.
-"""
+"""How often each rule accepts, row by row: (rows, V) of draft and target, then what is filled."""
 
 import numpy as np
 
-from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba import k_sequential as inflated
 from otspec.batch._numba.compiled import inner_code, machine_code, plus
 from otspec.batch._numba.optimum import acceptance as optimal_acceptance
@@ -19,7 +15,7 @@ from otspec.batch._numba.passes import (
     rest_in_blocks,
     sum_in_blocks,
 )
-from otspec.batch._numba.pooled import pooled_selection as graded
+from otspec.batch._numba.pooled import graded_pools as graded
 from otspec.batch._numba.pooled import pooled_selection_without_replacement as distinct
 from otspec.batch._numba.recursive_rejection_without_replacement import left_of
 from otspec.batch._numba.spechub import likeliest, others_of, shares_of
@@ -28,7 +24,7 @@ __all__ = ["optimal_acceptance"]
 
 
 @machine_code
-def maximal_coupling(draft: Array, target: Array, found: Array) -> None:
+def maximal_coupling(draft, target, found) -> None:
     """Write Σ min(p, q)."""
     one = np.ones(1)
     for row in range(draft.shape[0]):
@@ -36,7 +32,7 @@ def maximal_coupling(draft: Array, target: Array, found: Array) -> None:
 
 
 @machine_code
-def recursive_rejection(draft: Array, target: Array, found: Array, k: int) -> None:
+def recursive_rejection(draft, target, found, k: int) -> None:
     """Write 1 − Π Σ (q_{i−1} − p)₊."""
     sums = blocks_of(draft[0])
     for row in range(draft.shape[0]):
@@ -51,9 +47,7 @@ def recursive_rejection(draft: Array, target: Array, found: Array, k: int) -> No
 
 
 @machine_code
-def recursive_rejection_without_replacement(
-    draft: Array, target: Array, drafts: Array, found: Array
-) -> None:
+def recursive_rejection_without_replacement(draft, target, drafts, found) -> None:
     """Write the probability that one of the drafts, (rows, k), is accepted."""
     sums, undrafted, factor = blocks_of(draft[0]), blocks_of(draft[0]), factor_of(draft)
     out = np.empty(drafts.shape[1], np.int64)
@@ -73,7 +67,7 @@ def recursive_rejection_without_replacement(
         found[row] = 1 - missed
 
 
-def k_sequential(draft: Array, target: Array, found: Array, k: int) -> None:
+def k_sequential(draft, target, found, k: int) -> None:
     """Write 1 − (1 − β)^k, and the residual draws that happen to be one of the drafts."""
     rho = np.empty(len(found))
     inflated.find_rho(draft, target, np.full(len(found), float(k)), rho)
@@ -81,7 +75,7 @@ def k_sequential(draft: Array, target: Array, found: Array, k: int) -> None:
 
 
 @machine_code
-def _with_hits(draft: Array, target: Array, rho: Array, found: Array, k: int) -> None:
+def _with_hits(draft, target, rho, found, k: int) -> None:
     kept, once = np.ones(1), np.empty(BLOCK, draft.dtype)
     ever = np.empty(BLOCK, draft.dtype)
     for row in range(draft.shape[0]):
@@ -98,16 +92,7 @@ def _with_hits(draft: Array, target: Array, rho: Array, found: Array, k: int) ->
 
 
 @inner_code
-def _hits(
-    draft: Array,
-    target: Array,
-    rho: float,
-    missed: float,
-    gain: float,
-    k: int,
-    once: Array,
-    ever: Array,
-) -> float:
+def _hits(draft, target, rho: float, missed: float, gain: float, k: int, once, ever) -> float:
     """Return the residual of a block, times 1 − (1 − share)^k, the share of the rejected drafts."""
     real = draft.dtype.type
     scale, gain_, missed_ = real(1 / rho), real(gain), real(missed if missed > 0 else 1.0)
@@ -131,7 +116,7 @@ def _hits(
 
 
 @machine_code
-def spechub(draft: Array, target: Array, found: Array) -> None:
+def spechub(draft, target, found) -> None:
     """Write q(a) + Σ_{x ≠ a} min(q, p/(1 − p(a))), at most 1."""
     sums, factor = blocks_of(draft[0]), factor_of(draft)
     for row in range(draft.shape[0]):
@@ -144,22 +129,20 @@ def spechub(draft: Array, target: Array, found: Array) -> None:
         found[row] = min(served + one + other, 1.0)
 
 
-def pooled_selection(draft: Array, target: Array, found: Array, k: int, grades: int) -> None:
+def pooled_selection(draft, target, found, k: int, grades: int) -> None:
     """Write Σ min(b, q), b the law of the selected draft."""
     weights = graded.weights_of(draft, target, np.full(len(found), float(k)), grades)
     _selected(draft, target, weights, found)
 
 
-def pooled_selection_without_replacement(
-    draft: Array, target: Array, found: Array, k: int, grades: int
-) -> None:
+def pooled_selection_without_replacement(draft, target, found, k: int, grades: int) -> None:
     """Write Σ min(b, q), b the law of the selected draft."""
     weights = distinct.law_of(draft, target, np.full(len(found), float(k)), k, grades).weights
     _selected(draft, target, weights, found)
 
 
 @machine_code
-def _selected(draft: Array, target: Array, weights: Array, found: Array) -> None:
+def _selected(draft, target, weights, found) -> None:
     """Write what is not left to the correction, whose weights are (rows, 4)."""
     sums = blocks_of(draft[0])
     for row in range(draft.shape[0]):

@@ -1,7 +1,4 @@
-"""How a loop becomes machine code: exact arithmetic but for sums, and no interpreter lock.
-
-Importing this module imports Numba, if it is there.
-"""
+"""How a loop becomes machine code by Numba: exact arithmetic but for sums, and no lock."""
 
 from functools import cache
 from pathlib import Path
@@ -12,8 +9,7 @@ import numpy as np
 
 from otspec._base.compiling import HAS_NUMBA, Loop
 
-Real: TypeAlias = Any
-"""A float of the dtype that is computed in."""
+Real: TypeAlias = Any  # a float of the dtype that is computed in
 
 
 def machine_code(loop: Loop) -> Loop:
@@ -51,11 +47,8 @@ def _compiled(loop: Loop, **more: Any) -> Loop:
 
 
 def plus(one: Any, other: Any) -> Any:
-    """Add two floats of one dtype; a sum of many may be added up in any order.
-
-    Nothing else may be put in another order: products are meant as they stand, since others would
-    leave the range of the dtype.
-    """
+    """Add two floats of one dtype; a sum of many may be added in any order, and nothing else."""
+    # Products are meant as they stand: in another order they would leave the range of the dtype.
     return one + other
 
 
@@ -65,10 +58,7 @@ def greater(one: Any, other: Any) -> Any:
 
 
 def power(exponent: Any) -> Any:
-    """Return 2 to a power of float32 below 128, to a rounding or two; NaN of NaN.
-
-    It is 0 up to −127. From there to −126 it is a subnormal number, which has fewer digits.
-    """
+    """Return 2 to a power of float32 below 128, to a rounding or two; NaN of NaN, 0 up to −127."""
     return np.float32(0) if exponent <= LOWEST else np.exp2(exponent)
 
 
@@ -81,10 +71,7 @@ def real_of(value: Any) -> Any:
 
 
 def stored(value: Any, like: Any) -> Any:
-    """Return a float32 as an array of a dtype holds it, of which a number is given.
-
-    Half precision is its bits, as for :func:`real_of`: rounded to nearest, ties to even.
-    """
+    """Return a float32 as an array of a dtype holds it: half precision as its bits."""
     kind = np.asarray(like).dtype
     if kind == np.int16:
         bits = np.asarray(value, np.float32).view(np.int32)[()]
@@ -110,8 +97,7 @@ def _choosing(context: Any, one: Any, other: Any) -> Any:  # noqa: ARG001 # of e
     return one(one, other), choose
 
 
-LOWEST = np.float32(-127)
-"""2 to this power, or a lower one, is 0."""
+LOWEST = np.float32(-127)  # 2 to this power, or a lower one, is 0
 
 _POLYNOMIAL = (
     1.0,

@@ -1,25 +1,21 @@
-"""Drafts by inversion, row by row: i.i.d., distinct, SpecHub's two; and the likeliest tokens.
-
-The drafters take ``draft``, (rows, V), ``uniforms``, (rows, k) of float64, and fill ``found``,
-(rows, k). They draw the tokens that :mod:`otspec.batch._array_api.drafters` draws.
-"""
+"""Drafts by inversion, row by row, as ``_array_api.drafters`` draws them; the likeliest tokens."""
 
 import numpy as np
 
-from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba.compiled import greater, inner_code, machine_code
 from otspec.batch._numba.passes import blocks_of, draw, excess, locate, sum_in_blocks, sum_without
 from otspec.batch._numba.spechub import likeliest, others_of
 
 
 @inner_code
-def _drawn(row: Array, sums: Array, excluded: Array, uniform: float) -> int:
+def _drawn(row, sums, excluded, uniform: float) -> int:
     """Return a token of a row by its block sums without the excluded tokens; −1 if it is zero."""
     return draw(row, row, excess(1.0, 0.0), 1.0, sums, excluded, uniform)
 
 
 @machine_code
-def iid(draft: Array, uniforms: Array, found: Array) -> None:
+def iid(draft, uniforms, found) -> None:
     """Draw independent drafts."""
     sums, none = blocks_of(draft[0]), np.empty(0, np.int64)
     for row in range(draft.shape[0]):
@@ -29,7 +25,7 @@ def iid(draft: Array, uniforms: Array, found: Array) -> None:
 
 
 @machine_code
-def without_replacement(draft: Array, uniforms: Array, found: Array) -> None:
+def without_replacement(draft, uniforms, found) -> None:
     """Draw distinct drafts in turn."""
     sums, out = blocks_of(draft[0]), np.empty(uniforms.shape[1], np.int64)
     for row in range(draft.shape[0]):
@@ -43,7 +39,7 @@ def without_replacement(draft: Array, uniforms: Array, found: Array) -> None:
 
 
 @machine_code
-def spechub(draft: Array, uniforms: Array, found: Array) -> None:
+def spechub(draft, uniforms, found) -> None:
     """Draw a token off the hub, and put it before or after the hub."""
     sums = blocks_of(draft[0])
     for row in range(draft.shape[0]):
@@ -57,7 +53,7 @@ def spechub(draft: Array, uniforms: Array, found: Array) -> None:
 
 
 @machine_code
-def top(values: Array, found: Array) -> None:
+def top(values, found) -> None:
     """Write the tokens of the k largest values in descending order, of equal ones the first."""
     k = found.shape[1]
     for row in range(values.shape[0]):
@@ -74,7 +70,7 @@ def top(values: Array, found: Array) -> None:
 
 
 @inner_code
-def _inserted(values: Array, tokens: Array, number: int, token: int) -> int:
+def _inserted(values, tokens, number: int, token: int) -> int:
     """Insert a token among the largest so far, if it is one of them; return how many there are."""
     if number == tokens.size:
         if not values[token] > values[tokens[number - 1]]:

@@ -1,8 +1,6 @@
 """K-Seq row by row: the drafts are tried against ρ times the draft (SpecTr, alg. 2; Theory, 6).
 
-The ρ is found by chords of the overlap M(ρ) = Σ min(q, ρp), which is looked at in two places, then
-in two more, as in :mod:`otspec.batch._array_api.k_sequential`: ``tried`` and ``found``, (4,), are ρ
-and M there.
+As :mod:`otspec.batch._array_api.k_sequential`; ``tried`` and ``found``, (4,), are ρ and M there.
 """
 
 import math
@@ -10,18 +8,8 @@ import math
 import numpy as np
 
 from otspec.batch._array_api.k_sequential import FIRST, SECOND, STEPS
-from otspec.batch._array_api.library import Array
+from otspec.batch._numba import outcome
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.outcome import (
-    DRAWN,
-    accepts,
-    clipped,
-    geometric,
-    holds,
-    quotient,
-    rounded,
-    write_counts,
-)
 from otspec.batch._numba.passes import blocks_of, draw, excess, mix, rest_in_blocks, sum_in_blocks
 from otspec.batch._numba.reading import read_drafts, read_overlaps
 
@@ -30,13 +18,13 @@ _UP = 1 + 2 * float(np.finfo(np.float64).eps)
 
 
 @inner_code
-def begin(tried: Array, count: float, single: bool) -> None:
+def begin(tried, count: float, single: bool) -> None:
     """Write which ρ to try first."""
-    tried[0], tried[1] = 1.0, rounded(1 + FIRST * (count - 1), single)
+    tried[0], tried[1] = 1.0, outcome.rounded(1 + FIRST * (count - 1), single)
 
 
 @inner_code
-def go_on(tried: Array, found: Array, count: float, single: bool) -> None:
+def go_on(tried, found, count: float, single: bool) -> None:
     """Write which ρ to try next, once M is found at the first ones."""
     for i in range(2):
         found[i] = min(found[i] * _UP, 1.0)
@@ -44,13 +32,13 @@ def go_on(tried: Array, found: Array, count: float, single: bool) -> None:
     guess = min(_secant(tried[0], tried[0] - first, tried[1], tried[1] - second), count)
     # ρ* is at least what it would be if β were the same as at 1, or M as at the other place, if
     # that is above ρ*.
-    bound = max(geometric(found[0], count), second)
+    bound = max(outcome.geometric(found[0], count), second)
     low, apart = min(guess, bound), abs(guess - bound)
-    tried[2], tried[3] = rounded(low, single), rounded(low + SECOND * apart, single)
+    tried[2], tried[3] = outcome.rounded(low, single), outcome.rounded(low + SECOND * apart, single)
 
 
 @inner_code
-def safe_rho(tried: Array, found: Array, count: float, single: bool) -> float:
+def safe_rho(tried, found, count: float, single: bool) -> float:
     """Return a ρ that is valid at the chord of M around ρ*, which is below M."""
     start, overlap, less, most = 0.0, 0.0, -_needed(0.0, count), 0.0
     end, at_end, more = count, 1.0, 0.0
@@ -65,7 +53,7 @@ def safe_rho(tried: Array, found: Array, count: float, single: bool) -> float:
             end, at_end, more = min(end, tried[i]), min(at_end, found[i]), min(more, slack)
         else:
             start, overlap, less = max(start, tried[i]), max(overlap, found[i]), max(less, slack)
-    slope, rho, needed = quotient(at_end - overlap, end - start, 0.0), start, 0.0
+    slope, rho, needed = outcome.quotient(at_end - overlap, end - start, 0.0), start, 0.0
     # As a function of ρ the slack at the chord is convex: the secants' guesses come from below.
     for _ in range(STEPS):
         rho = _secant(rho, less, end, more)
@@ -74,7 +62,7 @@ def safe_rho(tried: Array, found: Array, count: float, single: bool) -> float:
     rho = max(rho, needed)
     # Rounded up rather than down.
     half_step = 2.0**-24 if single else 2.0**-53
-    return rounded(rho * (1 + half_step), single) if rho > 1 else 1.0
+    return outcome.rounded(rho * (1 + half_step), single) if rho > 1 else 1.0
 
 
 @inner_code
@@ -88,30 +76,21 @@ def _needed(overlap: float, count: float) -> float:
 @inner_code
 def _secant(start: float, low: float, end: float, high: float) -> float:
     """Return where a line through two points is 0."""
-    return end - quotient(high * (end - start), high - low, 0.0)
+    return end - outcome.quotient(high * (end - start), high - low, 0.0)
 
 
-def verify(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    token: Array,
-    accepted: Array,
-    index: Array,
-) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index) -> None:
     """Accept each draft x of a row in turn with probability min(1, q(x) / (ρ p(x)))."""
     rows, k = drafts.shape
     pairs, (counts, rho) = np.empty((rows, k, 2)), np.empty((2, rows))
-    write_counts(valid, counts)
+    outcome.write_counts(valid, counts)
     find_rho(draft, target, counts, rho)
     read_drafts(draft, target, drafts, valid, pairs)
     _accept(pairs, uniforms, valid, index, rho)
     _draw(draft, target, drafts, uniforms, valid, token, accepted, index, counts, rho)
 
 
-def find_rho(draft: Array, target: Array, counts: Array, rho: Array) -> None:
+def find_rho(draft, target, counts, rho) -> None:
     """Write the ρ of each row, whose drafts are so many."""
     (tried, found), single = np.empty((2, len(rho), 4)), draft.itemsize == 4
     _begin(tried, counts, single)
@@ -122,50 +101,39 @@ def find_rho(draft: Array, target: Array, counts: Array, rho: Array) -> None:
 
 
 @machine_code
-def _begin(tried: Array, counts: Array, single: bool) -> None:
+def _begin(tried, counts, single: bool) -> None:
     """Write which ρ of each row to try first."""
     for row in range(counts.size):
         begin(tried[row], max(counts[row], 1.0), single)
 
 
 @machine_code
-def _go_on(tried: Array, found: Array, counts: Array, single: bool) -> None:
+def _go_on(tried, found, counts, single: bool) -> None:
     """Write which ρ of each row to try next."""
     for row in range(counts.size):
         go_on(tried[row], found[row], max(counts[row], 1.0), single)
 
 
 @machine_code
-def _settle(tried: Array, found: Array, counts: Array, rho: Array, single: bool) -> None:
+def _settle(tried, found, counts, rho, single: bool) -> None:
     """Write a valid ρ of each row."""
     for row in range(counts.size):
         rho[row] = safe_rho(tried[row], found[row], max(counts[row], 1.0), single)
 
 
 @machine_code
-def _accept(pairs: Array, uniforms: Array, valid: Array, index: Array, rho: Array) -> None:
+def _accept(pairs, uniforms, valid, index, rho) -> None:
     """Write the first draft of each row that is accepted."""
     for row in range(valid.shape[0]):
-        index[row] = DRAWN
+        index[row] = outcome.DRAWN
         for i in range(valid.shape[1] - 1, -1, -1):
             offered = rho[row] * pairs[row, i, 0]
-            if valid[row, i] and accepts(uniforms[row, i], pairs[row, i, 1], offered):
+            if valid[row, i] and outcome.accepts(uniforms[row, i], pairs[row, i, 1], offered):
                 index[row] = i
 
 
 @machine_code
-def _draw(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    token: Array,
-    accepted: Array,
-    index: Array,
-    counts: Array,
-    rho: Array,
-) -> None:
+def _draw(draft, target, drafts, uniforms, valid, token, accepted, index, counts, rho) -> None:
     """Write the accepted draft of each row, or a token of what is left after all are rejected."""
     whole, sums = blocks_of(draft[0]), blocks_of(draft[0])
     none = np.empty(0, np.int64)
@@ -177,10 +145,10 @@ def _draw(
             total = sum_in_blocks(target[row], whole)
             # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
             kept = total - rest_in_blocks(draft[row], target[row], weight, sums)
-            gain = geometric(clipped(kept / rho[row]), max(count, 1.0))
+            gain = outcome.geometric(outcome.clipped(kept / rho[row]), max(count, 1.0))
             # q − min(p, q/ρ) g = (1 − g/ρ) q + (g/ρ) (q − ρp)₊
-            keep = clipped(1 - gain / rho[row]) if count > 0 else 1.0
+            keep = outcome.clipped(1 - gain / rho[row]) if count > 0 else 1.0
             mix(keep, whole, sums)
             last = uniforms[row, -1]
             token[row] = draw(draft[row], target[row], weight, keep, sums, none, last)
-        accepted[row] = holds(drafts[row], valid[row], token[row])
+        accepted[row] = outcome.holds(drafts[row], valid[row], token[row])

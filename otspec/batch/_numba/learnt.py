@@ -1,8 +1,6 @@
-"""Rows of logits: their softmax, and what losses make of it, a row at a time in the cache.
+"""Rows of logits (float32, or half precision as its bits): their softmax, and gradients of losses.
 
-They are float32, or half precision as its bits. All is computed in float32.
-
-The softmax of PyTorch is off by 1e-5 in the sum of a long row, and is not needed as a whole.
+All is computed in float32. PyTorch's softmax is off by 1e-5 in the sum of a long row.
 """
 
 from typing import Any
@@ -10,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from otspec._base.compiling import unwriteable
-from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba import optimum
 from otspec.batch._numba.compiled import inner_code, machine_code, plus, power, real_of, stored
 from otspec.batch._numba.from_logits.softmax import largest_of, unit_of
 
-HELD = 1 << 19
-"""Logits whose softmax is made at once, if a row is not longer."""
+HELD = 1 << 19  # logits whose softmax is made at once, if a row is not longer
 
 
 @inner_code
-def _fill(logits: Array, found: Array) -> None:
+def _fill(logits, found) -> None:
     """Write the softmax of a row."""
     unit, most, total = unit_of(1.0), largest_of(logits), 0.0
     for start in range(0, logits.size, BLOCK):
@@ -37,15 +34,13 @@ def _fill(logits: Array, found: Array) -> None:
 
 
 @machine_code
-def softmax(logits: Array, found: Array) -> None:
+def softmax(logits, found) -> None:
     """Write the softmax of each row, (rows, V)."""
     for row in range(logits.shape[0]):
         _fill(logits[row], found[row])
 
 
-def best_cut(
-    logits: Array, target: Array, scale: Array, outside: Array, cost: Array, k: int
-) -> None:
+def best_cut(logits, target, scale, outside, cost, k: int) -> None:
     """Write :func:`otspec.batch._numba.optimum.best_cut` of the softmax of each row."""
     rows, size = logits.shape
     step = min(max(1, HELD // size), rows)
@@ -58,13 +53,8 @@ def best_cut(
 
 
 @machine_code
-def gradient(
-    logits: Array, target: Array, scales: Array, weights: Array, mean: Array, found: Array
-) -> None:
-    """Write p (mean − Σ_j w_j 1[q > c_j p]) of the softmax p of each row, (rows, V).
-
-    The scales c and the weights w are (rows, m), the mean (rows, 1). It is of the logits' dtype.
-    """
+def gradient(logits, target, scales, weights, mean, found) -> None:
+    """Write p (mean − Σ_j w_j 1[q > c_j p]) of the softmax p of each row, in the logits' dtype."""
     slope, draft = np.empty(BLOCK, np.float32), np.empty(logits.shape[1], np.float32)
     for row in range(logits.shape[0]):
         _fill(logits[row], draft)

@@ -1,55 +1,33 @@
-"""The optimum for i.i.d. drafts row by row: the least of its tangents (Theory, 1, 2 and 32).
-
-A row is looked at until nothing is left open, as :mod:`otspec.batch._array_api.optimum` looks at
-all rows at once.
-"""
+"""The optimum for i.i.d. drafts row by row: the least of its tangents (Theory, 1, 2 and 32)."""
 
 import math
 from collections.abc import Callable
 
 import numpy as np
 
-from otspec.batch._array_api import sorted_rows
+from otspec.batch._array_api import optimum, sorted_rows
 from otspec.batch._array_api.library import Array, library_of
-from otspec.batch._array_api.optimum import (
-    EDGE,
-    FINE_ROUNDS,
-    FIRST,
-    LEFT,
-    NEARER,
-    NEXT,
-    ROUNDS,
-    SUMS,
-)
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.outcome import rounded
 from otspec.batch._numba.passes import overlaps, split
 from otspec.batch._numba.reading import read_overlaps
 
-SCALE = 0
-"""Tangents: from 0 to k, ascending."""
-OUTSIDE = 1
-"""Tangents: the draft mass r outside the sets that they are tangent at, from 1 to 0."""
-OVERLAP = 2
-"""Tangents: Σ min(target, scale·draft)."""
+SCALE = 0  # tangents: from 0 to k, ascending
+OUTSIDE = 1  # tangents: the draft mass r outside the sets that they are tangent at, from 1 to 0
+OVERLAP = 2  # tangents: Σ min(target, scale·draft)
 
-LOW = 0
-"""Stretches between tangents: the least mass outside that the optimum may have there."""
-HIGH = 1
-"""Stretches: the most."""
-MIDDLE = 2
-"""Stretches: the one that the chord is for."""
-GAP = 3
-"""Stretches: by how much the optimum may be below what is known; 0 if by rounding only."""
-SHARE = 4
-"""Stretches: how many of the next places they get, in proportion."""
+LOW = 0  # stretches between tangents: the least mass outside that the optimum may have there
+HIGH = 1  # stretches: the most
+MIDDLE = 2  # stretches: the one that the chord is for
+GAP = 3  # stretches: by how much the optimum may be below what is known; 0 if by rounding only
+SHARE = 4  # stretches: how many of the next places they get, in proportion
 KINDS = 5
 """How many rows that array has."""
 
 _TINY = float(np.finfo(np.float64).smallest_normal)
 
 
-def acceptance(draft: Array, target: Array, found: Array, k: int) -> None:
+def acceptance(draft, target, found, k: int) -> None:
     """Write 1 + min over sets A of q(A) − P(all drafts inside A) of each row."""
     if k == 1:
         sums = np.empty((len(found), 1))
@@ -59,9 +37,7 @@ def acceptance(draft: Array, target: Array, found: Array, k: int) -> None:
     _found(draft, target, found, np.empty_like(found), k, sorted_rows.acceptance, found)
 
 
-def best_cut(
-    draft: Array, target: Array, scale: Array, outside: Array, cost: Array, k: int
-) -> None:
+def best_cut(draft, target, scale, outside, cost, k: int) -> None:
     """Write the c of the set A = {q ≤ c·p} that has that minimum in each row, p off A, and q(A)."""
     if k == 1:
         scale[:] = 1
@@ -72,20 +48,12 @@ def best_cut(
 
 
 @machine_code
-def _split(draft: Array, target: Array, scale: Array, outside: Array, cost: Array) -> None:
+def _split(draft, target, scale, outside, cost) -> None:
     for row in range(draft.shape[0]):
         outside[row], cost[row] = split(draft[row], target[row], scale[row])
 
 
-def _found(
-    draft: Array,
-    target: Array,
-    least: Array,
-    scale: Array,
-    k: int,
-    decide: Callable[..., Array],
-    wanted: Array,
-) -> None:
+def _found(draft, target, least, scale, k: int, decide: Callable[..., Array], wanted) -> None:
     """Write the least tangent and its scale; what is wanted is decided where the row is open."""
     is_open = np.empty(len(least), np.bool_)
     _tangents(draft, target, least, scale, is_open, float(k))
@@ -96,18 +64,18 @@ def _found(
 
 
 @machine_code
-def _tangents(
-    draft: Array, target: Array, found: Array, best: Array, is_open: Array, k: float
-) -> None:
+def _tangents(draft, target, found, best, is_open, k: float) -> None:
     """Write the least tangent of each row, its scale, and whether the optimum may be lower."""
     single = draft.itemsize == 4
-    rounds = ROUNDS if single else FINE_ROUNDS
+    rounds = optimum.ROUNDS if single else optimum.FINE_ROUNDS
     unit = 2.0**-23 if single else 2.0**-52
-    most = 1 + FIRST + rounds * NEXT
+    most = 1 + optimum.FIRST + rounds * optimum.NEXT
     known, stretches = np.empty((3, most)), np.empty((KINDS, most - 1))
     for row in range(draft.shape[0]):
-        _first_places(known, k)
-        start, end, is_open[row] = 1, 1 + FIRST, True
+        known[SCALE, 0], known[OUTSIDE, 0], known[OVERLAP, 0] = 0.0, 1.0, 0.0
+        for j in range(1, 1 + optimum.FIRST):
+            known[OUTSIDE, j] = _outside_at(j / optimum.FIRST, k)
+        start, end, is_open[row] = 1, 1 + optimum.FIRST, True
         while is_open[row] and end <= most:
             _write_scales(known, start, end, k, single)
             scales, sums = known[SCALE, start:end], known[OVERLAP, start:end]
@@ -115,21 +83,13 @@ def _tangents(
             _sort(known, start, end)
             found[row], best[row] = _least(known, end, k)
             is_open[row] = _compare(known, end, stretches, found[row], k, unit)
-            start, end = end, end + NEXT
+            start, end = end, end + optimum.NEXT
             if is_open[row] and end <= most:
                 _next_places(stretches, known, start, end, k)
 
 
 @inner_code
-def _first_places(known: Array, k: float) -> None:
-    """Write the first tangent, and where to look next."""
-    known[SCALE, 0], known[OUTSIDE, 0], known[OVERLAP, 0] = 0.0, 1.0, 0.0
-    for j in range(1, 1 + FIRST):
-        known[OUTSIDE, j] = _outside_at(j / FIRST, k)
-
-
-@inner_code
-def _write_scales(known: Array, start: int, end: int, k: float, single: bool) -> None:
+def _write_scales(known, start: int, end: int, k: float, single: bool) -> None:
     """Turn masses outside into scales, rounded, and the masses that belong to these."""
     for j in range(start, end):
         scale = rounded(_scale(known[OUTSIDE, j], k), single)
@@ -138,7 +98,7 @@ def _write_scales(known: Array, start: int, end: int, k: float, single: bool) ->
 
 
 @inner_code
-def _sort(known: Array, start: int, end: int) -> None:
+def _sort(known, start: int, end: int) -> None:
     """Put the tangents from ``start`` on among those before."""
     for j in range(start, end):
         place = j
@@ -150,7 +110,7 @@ def _sort(known: Array, start: int, end: int) -> None:
 
 
 @inner_code
-def _least(known: Array, size: int, k: float) -> tuple[float, float]:
+def _least(known, size: int, k: float) -> tuple[float, float]:
     """Return the least that is known, which is at least the optimum, and its scale."""
     least, scale = math.inf, 0.0
     for j in range(size):
@@ -161,9 +121,7 @@ def _least(known: Array, size: int, k: float) -> tuple[float, float]:
 
 
 @inner_code
-def _compare(
-    known: Array, size: int, stretches: Array, least: float, k: float, unit: float
-) -> bool:
+def _compare(known, size: int, stretches, least: float, k: float, unit: float) -> bool:
     """Write where between tangents the optimum may be, and how low; return whether anywhere."""
     is_open, last, most = False, size - 2, math.inf
     for j in range(last + 1):
@@ -180,7 +138,7 @@ def _compare(
         middle = min(max(slope, low), high)
         chord = slope * (_scale(middle, k) - known[SCALE, j])
         gap = least - (known[OVERLAP, j] + chord + _two_outside(middle, k))
-        gap = gap if possible and gap > LEFT * unit else 0.0
+        gap = gap if possible and gap > optimum.LEFT * unit else 0.0
         stretches[LOW, j], stretches[HIGH, j], stretches[MIDDLE, j] = low, high, middle
         stretches[GAP, j], stretches[SHARE, j] = gap, np.sqrt(gap)
         is_open = is_open or gap > 0
@@ -189,16 +147,16 @@ def _compare(
 
 
 @inner_code
-def _slope(known: Array, j: int, unit: float) -> tuple[float, float]:
+def _slope(known, j: int, unit: float) -> tuple[float, float]:
     """Return the slope of a chord, and what it may be off."""
     width = known[SCALE, j + 1] - known[SCALE, j]
     # Of equal scales nothing follows for the neighbors.
     per = 1 / (width if width > 0 else _TINY)
-    return (known[OVERLAP, j + 1] - known[OVERLAP, j]) * per, SUMS * unit * per
+    return (known[OVERLAP, j + 1] - known[OVERLAP, j]) * per, optimum.SUMS * unit * per
 
 
 @inner_code
-def _next_places(stretches: Array, known: Array, start: int, end: int, k: float) -> None:
+def _next_places(stretches, known, start: int, end: int, k: float) -> None:
     """Write where to look next: every stretch gets its share of the places."""
     whole, last = 0.0, start - 2
     for j in range(last + 1):
@@ -212,9 +170,9 @@ def _next_places(stretches: Array, known: Array, start: int, end: int, k: float)
         # −1 to 1 from end to end of the stretch, 0 where the minimum is expected.
         part = 1 + 2 * (mark - passed) / stretches[SHARE, j]
         left, right = _height(stretches[HIGH, j], k), _height(stretches[LOW, j], k)
-        edge = EDGE * (right - left)
+        edge = optimum.EDGE * (right - left)
         center = min(max(_height(stretches[MIDDLE, j], k), left + edge), right - edge)
-        near = min(abs(part), 1.0) ** NEARER
+        near = min(abs(part), 1.0) ** optimum.NEARER
         height = center + near * ((left if part < 0 else right) - center)
         known[OUTSIDE, i] = _outside_at(height, k)
 

@@ -4,23 +4,22 @@ The function ``verify`` of a rule's module takes ``draft`` and ``target``, (rows
 (rows, k) of int64, ``uniforms``, (rows, k + 1) of float64, and ``valid``, (rows, k) of bool, all of
 them C-contiguous, then ``token``, ``accepted`` and ``index``, (rows), which it fills, and the
 options of the rule. Drafts that do not count may be any numbers, those that count are token ids.
+In machine code an argument without annotation is an array.
 """
 
 import math
 
 import numpy as np
 
-from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
 
-DRAWN = -1
-"""The index if no draft is accepted."""
+DRAWN = -1  # the index if no draft is accepted
 ZERO: int = np.int64(0)  # type: ignore[assignment]
 """Where an index begins: what is called with a number as it is written is compiled once more."""
 
 
 @machine_code
-def are_ids(drafts: Array, valid: Array, size: int) -> bool:
+def are_ids(drafts, valid, size: int) -> bool:
     """Return whether all drafts that count are token ids, from 0 to ``size`` − 1."""
     for row in range(drafts.shape[0]):
         for i in range(drafts.shape[1]):
@@ -31,7 +30,7 @@ def are_ids(drafts: Array, valid: Array, size: int) -> bool:
 
 @inner_code
 def accepts(uniform: float, wanted: float, offered: float) -> bool:
-    """Return whether a uniform number is below min(1, wanted/offered), as `_kernels.coupling`."""
+    """Return whether a uniform number is below min(1, wanted/offered)."""
     return uniform * offered < wanted or (wanted >= offered and wanted > 0)
 
 
@@ -42,7 +41,7 @@ def quotient(dividend: float, divisor: float, otherwise: float) -> float:
 
 
 @inner_code
-def holds(drafts: Array, valid: Array, token: int) -> bool:
+def holds(drafts, valid, token: int) -> bool:
     """Return whether a token is one of the drafts of a row that count."""
     found = False
     for i in range(drafts.size):
@@ -79,7 +78,7 @@ def split(uniform: float, chance: float) -> tuple[bool, float]:
 
 
 @machine_code
-def write_counts(valid: Array, counts: Array) -> None:
+def write_counts(valid, counts) -> None:
     """Write how many drafts of each row count."""
     for row in range(valid.shape[0]):
         counts[row] = valid[row].sum()

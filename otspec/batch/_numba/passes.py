@@ -1,8 +1,4 @@
-"""Passes over one row, as machine code: sums over blocks of 256 tokens, and draws by inversion.
-
-Within a block the dtype of the row is computed in, and blocks are added up in float64, as
-:mod:`otspec.batch._array_api.inversion` does. What a token weighs is said by a `Weight`.
-"""
+"""Passes over one row: sums over blocks of 256 tokens in its dtype, and draws by inversion."""
 
 import numpy as np
 
@@ -23,19 +19,19 @@ def excess(factor: float, scale: float) -> Weight:
 
 
 @inner_code
-def blocks_of(row: Array) -> Array:
+def blocks_of(row) -> Array:
     """Return room for block sums of a row."""
     return np.empty((row.size + BLOCK - 1) // BLOCK)
 
 
 @inner_code
-def factor_of(row: Array) -> float:
+def factor_of(row) -> float:
     """Return the factor where masses are divided by, as :attr:`Library.factor`."""
     return 2.0**512 if row.itemsize == 8 else 2.0**64
 
 
 @inner_code
-def added(sums: Array) -> float:
+def added(sums) -> float:
     """Return the sum of float64 numbers, one after another."""
     total = 0.0
     for i in range(sums.size):
@@ -44,7 +40,7 @@ def added(sums: Array) -> float:
 
 
 @inner_code
-def sum_of(values: Array) -> float:
+def sum_of(values) -> float:
     """Return the sum of the few numbers of a block, in their dtype."""
     total = values.dtype.type(0)
     for i in range(values.size):
@@ -53,7 +49,7 @@ def sum_of(values: Array) -> float:
 
 
 @inner_code
-def sum_in_blocks(values: Array, sums: Array) -> float:
+def sum_in_blocks(values, sums) -> float:
     """Fill in the sums of a row, (V), over blocks, (ceil(V / 256)), and return their sum."""
     total = 0.0
     for block in range(sums.size):
@@ -63,7 +59,7 @@ def sum_in_blocks(values: Array, sums: Array) -> float:
 
 
 @inner_code
-def overlap_of(draft: Array, target: Array, factor: float, scale: float) -> float:
+def overlap_of(draft, target, factor: float, scale: float) -> float:
     """Return Σ min(target, scale·factor·draft) of a block."""
     real = draft.dtype.type
     factor_, scale_, total = real(factor), real(scale), real(0)
@@ -74,9 +70,7 @@ def overlap_of(draft: Array, target: Array, factor: float, scale: float) -> floa
 
 
 @inner_code
-def _three_overlaps(
-    draft: Array, target: Array, factor: float, scales: Array
-) -> tuple[float, float, float]:
+def _three_overlaps(draft, target, factor: float, scales) -> tuple[float, float, float]:
     """Return the same for three scales, since to read takes longer than to add."""
     real = draft.dtype.type
     factor_, one, two, three = real(factor), real(scales[0]), real(scales[1]), real(scales[2])
@@ -91,7 +85,7 @@ def _three_overlaps(
 
 
 @inner_code
-def overlaps(draft: Array, target: Array, factor: float, scales: Array, sums: Array) -> None:
+def overlaps(draft, target, factor: float, scales, sums) -> None:
     """Fill in Σ min(target, scale·factor·draft) of a row for each of the scales, in one reading."""
     threes = scales.size - scales.size % 3
     for j in range(scales.size):
@@ -108,7 +102,7 @@ def overlaps(draft: Array, target: Array, factor: float, scales: Array, sums: Ar
 
 
 @inner_code
-def split(draft: Array, target: Array, scale: float) -> tuple[float, float]:
+def split(draft, target, scale: float) -> tuple[float, float]:
     """Return the draft's mass of a row where target > scale·draft, and the target's elsewhere."""
     outside, cost = 0.0, 0.0
     for start in range(0, draft.size, BLOCK):
@@ -119,7 +113,7 @@ def split(draft: Array, target: Array, scale: float) -> tuple[float, float]:
 
 
 @inner_code
-def mass_outside(draft: Array, target: Array, scale: float) -> float:
+def mass_outside(draft, target, scale: float) -> float:
     """Return the draft's mass of a block where target > scale·draft."""
     real = draft.dtype.type
     scale_, total = real(scale), real(0)
@@ -129,7 +123,7 @@ def mass_outside(draft: Array, target: Array, scale: float) -> float:
 
 
 @inner_code
-def mass_inside(draft: Array, target: Array, scale: float) -> float:
+def mass_inside(draft, target, scale: float) -> float:
     """Return the target's mass of a block where target ≤ scale·draft."""
     real = draft.dtype.type
     scale_, total = real(scale), real(0)
@@ -139,7 +133,7 @@ def mass_inside(draft: Array, target: Array, scale: float) -> float:
 
 
 @inner_code
-def rest_of(draft: Array, target: Array, weight: Weight) -> float:
+def rest_of(draft, target, weight: Weight) -> float:
     """Return what a block of tokens weighs."""
     real = draft.dtype.type
     factor, start, rise = real(weight[0]), real(weight[1]), real(weight[2])
@@ -153,7 +147,7 @@ def rest_of(draft: Array, target: Array, weight: Weight) -> float:
 
 
 @machine_code
-def rest_in_blocks(draft: Array, target: Array, weight: Weight, sums: Array) -> float:
+def rest_in_blocks(draft, target, weight: Weight, sums) -> float:
     """Fill in what the blocks of a row weigh, and return their sum."""
     total = 0.0
     for block in range(sums.size):
@@ -164,16 +158,14 @@ def rest_in_blocks(draft: Array, target: Array, weight: Weight, sums: Array) -> 
 
 
 @inner_code
-def mix(keep: float, whole: Array, rest: Array) -> None:
+def mix(keep: float, whole, rest) -> None:
     """Turn block sums of the rest into those of keep · target + (1 − keep) · rest."""
     for block in range(rest.size):
         rest[block] = keep * whole[block] + (1 - keep) * rest[block]
 
 
 @inner_code
-def weights_of(
-    draft: Array, target: Array, weight: Weight, keep: float, excluded: Array, block: int
-) -> Array:
+def weights_of(draft, target, weight: Weight, keep: float, excluded, block: int) -> Array:
     """Return what the tokens of a block weigh: keep · target + (1 − keep) · rest, in float64."""
     # An excluded token weighs nothing. Where there are none, `excluded` is an array of its own, no
     # part of the drafts: for read-only arrays all this would be compiled once more.
@@ -194,7 +186,7 @@ def weights_of(
 
 
 @inner_code
-def sum_without(values: Array, excluded: Array, block: int) -> float:
+def sum_without(values, excluded, block: int) -> float:
     """Return the sum of a block of a row, without some tokens."""
     # Nothing is subtracted: of a token that holds nearly all that would leave nothing but rounding.
     total, first = 0.0, block * BLOCK
@@ -207,7 +199,7 @@ def sum_without(values: Array, excluded: Array, block: int) -> float:
 
 
 @inner_code
-def locate(weights: Array, uniform: float) -> tuple[int, float]:
+def locate(weights, uniform: float) -> tuple[int, float]:
     """Return where a uniform number falls among weights, and how far into that, from 0 to 1."""
     # It is an entry of positive weight, if there is one. Shares of the total are compared, not u
     # times the total, which is far from that if both are subnormal.
@@ -225,21 +217,10 @@ def locate(weights: Array, uniform: float) -> tuple[int, float]:
 
 
 @inner_code
-def draw(
-    draft: Array,
-    target: Array,
-    weight: Weight,
-    keep: float,
-    sums: Array,
-    excluded: Array,
-    uniform: float,
-) -> int:
-    """Draw a token from keep · target + (1 − keep) · rest by a uniform number from 0 to 1.
-
-    ``sums`` are the block sums of that, (ceil(V / 256)), without the excluded tokens. Where they
-    are all 0 the target is drawn from, and ``sums`` become its own: then the draw is not needed
-    but for rounding. −1 where the target is zero, too.
-    """
+def draw(draft, target, weight: Weight, keep: float, sums, excluded, uniform: float) -> int:
+    """Draw a token from keep · target + (1 − keep) · rest by a uniform number; else −1."""
+    # `sums` are the block sums of that without the excluded tokens. Where all are 0, which only
+    # rounding makes of a draw that is needed, they become the target's, which is drawn from.
     if not added(sums) > 0:
         keep = 1.0
         if not sum_in_blocks(target, sums) > 0:

@@ -1,21 +1,14 @@
-"""What rules with a search of their own read of the rows: sums, the drafts' masses, and a draw.
-
-Between these readings such a rule does arithmetic with a few numbers per row, which is compiled
-once, for rows of any dtype.
-"""
+"""What rules with a search of their own read of the rows; what is between is compiled once."""
 
 import numpy as np
 
-from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import machine_code
 from otspec.batch._numba.outcome import holds
 from otspec.batch._numba.passes import blocks_of, draw, overlaps, rest_in_blocks
 
 
 @machine_code
-def read_overlaps(
-    draft: Array, target: Array, scales: Array, sums: Array, first: int, last: int
-) -> None:
+def read_overlaps(draft, target, scales, sums, first: int, last: int) -> None:
     """Write Σ min(target, scale·draft) for some scales of each row, (rows, m) each."""
     for row in range(draft.shape[0]):
         own = scales[row, first:last]
@@ -23,7 +16,7 @@ def read_overlaps(
 
 
 @machine_code
-def read_drafts(draft: Array, target: Array, drafts: Array, valid: Array, pairs: Array) -> None:
+def read_drafts(draft, target, drafts, valid, pairs) -> None:
     """Write the draft's and the target's probability of each draft, (rows, k, 2)."""
     # Of one that does not count they are those of token 0.
     for row in range(drafts.shape[0]):
@@ -33,17 +26,7 @@ def read_drafts(draft: Array, target: Array, drafts: Array, valid: Array, pairs:
 
 
 @machine_code
-def draw_rest(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    token: Array,
-    accepted: Array,
-    index: Array,
-    weights: Array,
-) -> None:
+def draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, weights) -> None:
     """Write the draft of the index, or else a token that is drawn from a weight, (rows, 4)."""
     sums, none = blocks_of(draft[0]), np.empty(0, np.int64)
     for row in range(drafts.shape[0]):

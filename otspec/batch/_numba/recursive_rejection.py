@@ -2,23 +2,13 @@
 
 import numpy as np
 
-from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.outcome import DRAWN, accepts, holds
 from otspec.batch._numba.passes import blocks_of, draw, excess, rest_in_blocks
 
 
 @machine_code
-def verify(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    token: Array,
-    accepted: Array,
-    index: Array,
-) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index) -> None:
     """Try the drafts of each row: if c·draft was offered, the target lacks (target − c·draft)₊."""
     sums = blocks_of(draft[0])
     for row in range(draft.shape[0]):
@@ -29,9 +19,7 @@ def verify(
 
 
 @inner_code
-def _one(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, valid: Array, sums: Array
-) -> tuple[int, int]:
+def _one(draft, target, drafts, uniforms, valid, sums) -> tuple[int, int]:
     """Return the index of the accepted draft, and the token."""
     real = draft.dtype.type
     scale, rejected, fresh = 0.0, 1.0, True

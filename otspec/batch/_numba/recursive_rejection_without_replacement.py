@@ -2,34 +2,16 @@
 
 import numpy as np
 
-from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._array_api.library import BLOCK
+from otspec.batch._numba import passes
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.outcome import DRAWN, accepts, holds, quotient
-from otspec.batch._numba.passes import (
-    added,
-    blocks_of,
-    draw,
-    excess,
-    factor_of,
-    rest_in_blocks,
-    sum_in_blocks,
-    sum_without,
-)
 
 
 @machine_code
-def verify(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    token: Array,
-    accepted: Array,
-    index: Array,
-) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index) -> None:
     """Try the drafts of each row as if each were the first, off those before."""
-    sums, undrafted = blocks_of(draft[0]), blocks_of(draft[0])
+    sums, undrafted = passes.blocks_of(draft[0]), passes.blocks_of(draft[0])
     for row in range(draft.shape[0]):
         index[row], token[row] = _one(
             draft[row], target[row], drafts[row], uniforms[row], valid[row], sums, undrafted
@@ -38,19 +20,11 @@ def verify(
 
 
 @inner_code
-def _one(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    sums: Array,
-    undrafted: Array,
-) -> tuple[int, int]:
+def _one(draft, target, drafts, uniforms, valid, sums, undrafted) -> tuple[int, int]:
     """Return the index of the accepted draft, and the token."""
     # The target lacks (target − scale·factor·draft)₊ of mass `rejected`, and the next draft is
     # drawn from `share`·factor·draft off the rejected ones.
-    real, factor = draft.dtype.type, factor_of(draft)
+    real, factor = draft.dtype.type, passes.factor_of(draft)
     scale, rejected, share = 0.0, 1.0, 1 / factor
     out, tried = np.empty(drafts.size, np.int64), 0
     for i in range(drafts.size):
@@ -64,17 +38,19 @@ def _one(
             out[tried] = drafts[i]
             tried += 1
             scale = np.float64(real(scale + rejected * share))
-            rejected = rest_in_blocks(draft, target, excess(factor, scale), sums)
+            rejected = passes.rest_in_blocks(draft, target, passes.excess(factor, scale), sums)
     if tried == 0:
-        rest_in_blocks(draft, target, excess(factor, scale), sums)
-    return DRAWN, draw(draft, target, excess(factor, scale), 0.0, sums, out[:0], uniforms[-1])
+        passes.rest_in_blocks(draft, target, passes.excess(factor, scale), sums)
+    return DRAWN, passes.draw(
+        draft, target, passes.excess(factor, scale), 0.0, sums, out[:0], uniforms[-1]
+    )
 
 
 @inner_code
-def left_of(draft: Array, out: Array, undrafted: Array) -> float:
+def left_of(draft, out, undrafted) -> float:
     """Return the mass of the draft off some tokens, the last of which ``undrafted`` still has."""
     if out.size == 1:
-        sum_in_blocks(draft, undrafted)
+        passes.sum_in_blocks(draft, undrafted)
     block = out[-1] // BLOCK
-    undrafted[block] = sum_without(draft, out, block)
-    return added(undrafted)
+    undrafted[block] = passes.sum_without(draft, out, block)
+    return passes.added(undrafted)

@@ -2,49 +2,34 @@
 
 import numpy as np
 
-from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._array_api.library import BLOCK
+from otspec.batch._numba import passes
 from otspec.batch._numba.compiled import greater, inner_code, machine_code
 from otspec.batch._numba.outcome import DRAWN, accepts, quotient
-from otspec.batch._numba.passes import (
-    Weight,
-    added,
-    blocks_of,
-    draw,
-    excess,
-    factor_of,
-    locate,
-    overlaps,
-    rest_in_blocks,
-    sum_in_blocks,
-    sum_without,
-    weights_of,
-)
 
 
 @machine_code
 def verify(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,  # noqa: ARG001 # both drafts count
-    token: Array,
-    accepted: Array,
-    index: Array,
+    draft,
+    target,
+    drafts,
+    uniforms,
+    valid,  # noqa: ARG001 # both drafts count
+    token,
+    accepted,
+    index,
 ) -> None:
     """Serve a token x off the hub a from the pairs (x, a), then (a, x); a takes what is left."""
-    sums = blocks_of(draft[0])
+    sums = passes.blocks_of(draft[0])
     for row in range(draft.shape[0]):
         index[row], token[row] = _one(draft[row], target[row], drafts[row], uniforms[row], sums)
         accepted[row] = token[row] == drafts[row, 0] or token[row] == drafts[row, 1]
 
 
 @inner_code
-def _one(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, sums: Array
-) -> tuple[int, int]:
+def _one(draft, target, drafts, uniforms, sums) -> tuple[int, int]:
     """Return the index of the accepted draft, and the token."""
-    factor, hub = factor_of(draft), likeliest(draft)
+    factor, hub = passes.factor_of(draft), likeliest(draft)
     mass, others = np.float64(draft[hub]), others_of(draft, hub, sums)
     odds = quotient(mass, others * factor, 0.0)  # p(a) over the mass of the others, scaled
     scale = np.float64(draft.dtype.type(1 / factor + odds))
@@ -63,11 +48,13 @@ def _one(
     if accepts(uniforms[1], served, available):
         at = 1 if hub_last and drafts[0] != hub else 0
         return at, drafts[at]  # the hub, if the drafts are of this draft
-    return DRAWN, _draw_rest(draft, target, hub, excess(factor, scale), rest, sums, uniforms[2])
+    return DRAWN, _draw_rest(
+        draft, target, hub, passes.excess(factor, scale), rest, sums, uniforms[2]
+    )
 
 
 @inner_code
-def likeliest(values: Array) -> int:
+def likeliest(values) -> int:
     """Return the first of the largest entries of a row."""
     most, found = values.dtype.type(-1), 0
     for start in range(0, values.size, BLOCK):
@@ -83,22 +70,22 @@ def likeliest(values: Array) -> int:
 
 
 @inner_code
-def others_of(draft: Array, hub: int, sums: Array) -> float:
+def others_of(draft, hub: int, sums) -> float:
     """Return the mass of all tokens but the hub, added up without it."""
-    sum_in_blocks(draft, sums)
-    sums[hub // BLOCK] = sum_without(draft, np.array([hub]), hub // BLOCK)
-    return added(sums)
+    passes.sum_in_blocks(draft, sums)
+    sums[hub // BLOCK] = passes.sum_without(draft, np.array([hub]), hub // BLOCK)
+    return passes.added(sums)
 
 
 @inner_code
 def shares_of(
-    draft: Array, target: Array, hub: int, factor: float, scale: float, mass: float, others: float
+    draft, target, hub: int, factor: float, scale: float, mass: float, others: float
 ) -> tuple[float, float, float, float, float, float]:
     """Return what is left of pairs (a, x), what a takes of it, both of (x, a), and what a lacks."""
     # Last is what tokens off the hub take. If the hub is certain, (a, a) is one of the pairs (x,
     # a).
     wanted, scales, sums = np.float64(target[hub]), np.array([1 / factor, scale]), np.empty(2)
-    overlaps(draft, target, factor, scales, sums)
+    passes.overlaps(draft, target, factor, scales, sums)
     at_last = max(sums[0] - min(mass, wanted), 0.0)
     served = max(sums[1] - min(scale * (mass * factor), wanted), 0.0)
     first, last = 0.0, mass
@@ -111,19 +98,13 @@ def shares_of(
 
 @inner_code
 def _draw_rest(
-    draft: Array,
-    target: Array,
-    hub: int,
-    weight: Weight,
-    rest: float,
-    sums: Array,
-    uniform: float,
+    draft, target, hub: int, weight: passes.Weight, rest: float, sums, uniform: float
 ) -> int:
     """Draw from what is left of the target: (q − p/(1 − p(a)))₊ off the hub, the rest at it."""
     excluded, block = np.array([hub]), hub // BLOCK
-    rest_in_blocks(draft, target, weight, sums)
-    sums[block] = added(weights_of(draft, target, weight, 0.0, excluded, block))
-    entry, left = locate(np.array([rest, added(sums)]), uniform)
+    passes.rest_in_blocks(draft, target, weight, sums)
+    sums[block] = passes.added(passes.weights_of(draft, target, weight, 0.0, excluded, block))
+    entry, left = passes.locate(np.array([rest, passes.added(sums)]), uniform)
     if entry == 0 and (rest > 0 or target[hub] > 0):
         return hub
-    return draw(draft, target, weight, 0.0, sums, excluded, left)
+    return passes.draw(draft, target, weight, 0.0, sums, excluded, left)

@@ -1,8 +1,4 @@
-"""Fused kernels for rows on a GPU, in Triton: chosen by device, behind the same functions.
-
-:mod:`otspec.batch._array_api.library` asks :func:`kernels_on`; where it finds none, and whatever
-they do not take, the array operations do.
-"""
+"""Fused kernels for rows on a GPU, in Triton; what they do not take, the array operations do."""
 
 from __future__ import annotations
 
@@ -16,8 +12,7 @@ from typing import Any
 
 SWITCH = "OTSPEC_TRITON"
 """The environment variable: ``0`` for no kernels, ``interpreter`` for rows on a CPU, too."""
-OLDEST = 8
-"""The compute capability from which on Triton supports NVIDIA's devices."""
+OLDEST = 8  # the compute capability from which on Triton supports NVIDIA's devices
 
 _KINDS = {"0": set[str](), "interpreter": {"cuda", "cpu"}}
 on = _KINDS.get(os.environ.get(SWITCH, ""), {"cuda"})

@@ -1,11 +1,8 @@
 """Kernels in Triton: block sums of several weights in one reading of the rows, and draws.
 
-Each is what the function of the same name in :mod:`otspec.batch._array_api` is on arrays, token by
-token with the same roundings: only the order in which a block is added up differs. Nothing is fused
-to one rounding, so that a weight that is 0 in a sum is 0 in a draw.
-
-A row is found by two steps, so that ``(B, L, V)`` need not be contiguous; places are 64-bit. A
-weight is a tuple as :func:`otspec.batch._triton.launches.told` has it.
+Each is the function of the same name in :mod:`otspec.batch._array_api` with the same roundings, but
+for the order in a block. Nothing is fused to one rounding: a weight that is 0 in a sum is 0 in a
+draw. Rows are found by two steps, so that ``(B, L, V)`` need not be contiguous; places are 64-bit.
 """
 
 from __future__ import annotations

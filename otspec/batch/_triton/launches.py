@@ -15,8 +15,52 @@ import torch
 
 from otspec.batch._array_api.library import BLOCK, Array, Library
 from otspec.batch._array_api.sums import KnownWeight, Weight, the_draft
-from otspec.batch._triton import kernels, on, pieces, warn_of
-from otspec.batch._triton.softmax import softmax  # noqa: F401 # one module has all
+from otspec.batch._triton import kernels, on, pieces, softmax_kernels, warn_of
+
+
+def softmax(library: Library, logits: Array, temperatures: Array | float) -> Array:
+    """Return the softmax of logits over temperatures, 0 for the first of the largest logits."""
+    xp, (*lead, size) = library.xp, logits.shape
+    rows, tile = prod(lead), min(pieces.PIECE, pieces.power(size))
+    number = -(-size // tile)
+    temperatures = (
+        library.full((*lead, 1), temperatures) if isinstance(temperatures, float) else temperatures
+    )
+    temperatures = (
+        library.narrowed(torch.broadcast_to(temperatures, (*lead, 1))).reshape(rows, 1).contiguous()
+    )
+    per_outer, steps = pieces.laid_out(library, logits)
+    at_once = pieces.at_once(library, rows * number, tile, 1)
+    given: dict[str, Any] = {
+        "logits": logits,
+        "temperatures": temperatures,
+        "pairs": rows * number,
+        "size": size,
+        "pieces": number,
+        "per_outer": per_outer,
+        **steps,
+        "dtype": pieces.kind(library),
+        "tile": tile,
+        "at_once": at_once,
+    }
+    tops, places, sums = (
+        torch.empty((rows, number), dtype=dtype, device=library.device)
+        for dtype in (library.dtype, library.index, library.wide)
+    )
+    programs = -(-rows * number // at_once)
+    parts = {"tops": tops, "places": places, "sums": sums}
+    pieces.start(softmax_kernels.softmax_parts, programs, logits, **given, **parts)
+    top = xp.max(tops, axis=-1, keepdims=True)
+    apart = (tops - top) / xp.where(temperatures == 0, xp.ones_like(temperatures), temperatures)
+    parts = {
+        "tops": top,
+        "places": library.pick(places, library.largest(tops)),
+        "sums": xp.sum(sums * library.widened(xp.exp(apart)), axis=-1),
+    }
+    found = torch.empty(logits.shape, dtype=library.dtype, device=library.device)
+    pieces.start(softmax_kernels.softmax, programs, logits, **given, **parts, found=found)
+    return found
+
 
 Form: TypeAlias = tuple[int, float, bool, bool, int]
 """A weight as a kernel has it: :class:`Terms`, with the place of its kind and first number."""
@@ -25,11 +69,9 @@ TOGETHER = 8
 
 
 def takes(library: Library, draft: Array, target: Array, *weights: Weight) -> bool:
-    """Return whether the kernels can do it: of weights that tell what they are made of.
-
-    Not of subclasses of tensors, no rows at all, rows along several axes that no two steps reach;
-    and not where gradients are wanted, or someone follows the operations, who sees no kernels.
-    """
+    """Return whether the kernels can do it: of weights that tell what they are made of."""
+    # Not of subclasses of tensors, no rows at all, rows along several axes that no two steps reach;
+    # and not where gradients are wanted, or someone follows the operations, who sees no kernels.
     return (
         takes_rows(library, draft, target)
         and target.shape == draft.shape
@@ -60,10 +102,7 @@ def _followed() -> bool:
 
 @cache
 def starts(library: Library) -> bool:
-    """Return whether a kernel can be started; if not, as for want of a compiler, a warning tells.
-
-    One is tried at first.
-    """
+    """Return whether a kernel can be started, by a trial; if not, a warning tells why."""
     rows, token = library.full((1, 1), 1.0), library.numbers([0])[:, None]
     try:
         without(library, library.narrowed(rows), rows, the_draft, rows, token)
@@ -230,12 +269,8 @@ def _excluded(library: Library, excluded: Array) -> dict[str, Any]:
     """Return what the kernels are told of tokens that are left out, (..., j)."""
     flat = library.xp.reshape(excluded, (-1, excluded.shape[-1]))
     row, step = flat.stride()
-    return {
-        "excluded": flat,
-        "left_out": flat.shape[-1],
-        "excluded_row": row,
-        "excluded_step": step,
-    }
+    left_out = flat.shape[-1]
+    return {"excluded": flat, "left_out": left_out, "excluded_row": row, "excluded_step": step}
 
 
 def _rows(library: Library, draft: Array, target: Array) -> dict[str, Any]:

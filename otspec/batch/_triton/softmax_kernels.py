@@ -1,8 +1,4 @@
-"""Kernels in Triton that turn logits into probabilities: they are read twice, in any dtype.
-
-The first reading finds the largest logit of each piece of a row, and what the piece sums to beside
-it; the second one writes. In between are a few numbers per row.
-"""
+"""Kernels in Triton that turn logits into probabilities: they are read twice, in any dtype."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from otspec._base.arithmetic import Number
-from otspec._base.extended_numbers import (
+from otspec._base.arithmetic import (
+    Number,
     exponential,
     is_number,
     over,

@@ -1,8 +1,7 @@
 """The best prefix of distinct drafts from P(all inside) at few prefixes (Theory, 2).
 
-P(all inside) is convex over the draft mass of the prefix, so that between two prefixes at which it
-is known it is at most their chord. Where the least cost above the chord is below the least that is
-found, P is found at the prefix where that is; until there is no such stretch between two prefixes.
+P(all inside) is convex over the draft mass of the prefix: between two prefixes it is at most their
+chord. Where the least cost above the chord is below the least that is found, P is found there, too.
 """
 
 from collections.abc import Sequence
@@ -14,22 +13,15 @@ from otspec._base.arithmetic import Array, is_exact, prefix_sums
 from otspec.drafts.race.increments import inside_of_prefixes
 from otspec.drafts.race.knots import Knots
 
-_FEW = 1_000
-"""Up to so many tokens all prefixes are as quick."""
-_AT_FIRST = 16
-"""Prefixes to begin with, by tokens and by mass."""
+_FEW = 1_000  # up to so many tokens all prefixes are as quick
+_AT_FIRST = 16  # prefixes to begin with, by tokens and by mass
 _MOST = 256
 """Where the target is nearly a selection law so many prefixes tie that all are looked at."""
-_NEAR = 1e-14
-"""What is not looked for; rounding alone is as much."""
+_NEAR = 1e-14  # what is not looked for; rounding alone is as much
 
 
 def least_excess(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
-    """Return the least of cost − P(all k drafts inside) over all prefixes, for each k.
-
-    ``rates``, shape (n,): the draft distribution, in the order of the prefixes. ``costs``, shape
-    (n + 1,): of each prefix. The result has shape (len(ks),).
-    """
+    """Return the least of cost − P(all k drafts inside) over all prefixes, for each k."""
     many = [k for k in ks if k > 2]
     if is_exact(rates) or len(rates) <= _FEW or not many:
         return np.asarray((costs - inside_of_prefixes(rates, ks)).min(axis=1))
@@ -67,8 +59,7 @@ def _evenly(masses: Array) -> list[int]:
     """Return prefixes to begin with, evenly spaced by tokens and by mass, the ends among them."""
     by_token = np.linspace(0, len(masses) - 1, _AT_FIRST).astype(np.intp)
     by_mass = np.searchsorted(masses[1:], np.linspace(0, masses[-1], _AT_FIRST))
-    prefixes: list[int] = np.union1d(by_token, np.minimum(by_mass, len(masses) - 1)).tolist()
-    return prefixes
+    return np.union1d(by_token, np.minimum(by_mass, len(masses) - 1)).tolist()
 
 
 def _lowest(

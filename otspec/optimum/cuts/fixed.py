@@ -16,14 +16,13 @@ def drafted(law: Certain, target: Distribution) -> IntArray:
 
 def after_fixed(law: FixedButOne, target: Distribution) -> IntArray:
     """Return the minimum cut where one draft is free: the fixed ones, and tokens by themselves."""
-    # All drafts are inside A only if the fixed ones are, and then the free draft x has to be: each
-    # x off the fixed ones costs the less of q(x) and its own mass. Where all of that is 1 or more,
-    # nothing is as good.
     return after_fixed_with_bound(law, target)[0]
 
 
 def after_fixed_with_bound(law: FixedButOne, target: Distribution) -> tuple[IntArray, Number]:
     """Return that cut and its bound."""
+    # All drafts are inside A only if the fixed ones are, and then the free draft x has to be: each
+    # x off the fixed ones costs the less of q(x) and its own mass.
     fixed, free = law.fixed, law.free()
     bound = target[fixed].sum() + np.minimum(target, free).sum()
     if bound >= 1:
@@ -46,5 +45,4 @@ def shortfall(law: Certain, selection: Distribution) -> Number:
     """Return the mass that a law of the selected draft has off the drafted tokens."""
     off = selection.copy()
     off[law.fixed] -= off[law.fixed]
-    missed: Number = positive_part(np.asarray([off.sum()]))[0]
-    return missed
+    return positive_part(np.asarray([off.sum()]))[0]

@@ -17,19 +17,12 @@ from otspec.drafts.support import Support, support
 if TYPE_CHECKING:  # imported where it is used: it takes long
     from networkx import DiGraph
 
-SET_LIMIT = 50_000
-"""Most distinct draft sets for which the network is built (about a minute)."""
+SET_LIMIT = 50_000  # most distinct draft sets for which the network is built (about a minute)
 
 
 def by_max_flow(law: DraftLaw, target: Distribution) -> IntArray:
-    """Return the minimum cut of any law, from its table of tuples.
-
-    The network is source → T (mass of the draft set T) → tokens of T → sink (target). Floats
-    are rationals: all capacities are scaled to integers by their common denominator, so that
-    the cut is exactly minimal for the numbers given and no tolerance enters.
-
-    Shapes: ``target`` (n,). Result: ascending token ids.
-    """
+    """Return the minimum cut of any law, exactly for the numbers given: ascending token ids."""
+    # Source → T (mass of the draft set T) → tokens of T → sink (target), in whole numbers.
     import networkx
 
     network, _, _ = _network(_draft_sets(law), target)
@@ -39,14 +32,8 @@ def by_max_flow(law: DraftLaw, target: Distribution) -> IntArray:
 
 
 def selection_by_max_flow(law: DraftLaw, target: Distribution) -> Array:
-    """Return a law of the selected draft that accepts as much of the target as the flow carries.
-
-    What is carried of a draft set T selects the token that it is carried to; the rest of T selects
-    its first token.
-
-    ``law`` and ``target``: as for :func:`by_max_flow`. Result, shape (n,): in the arithmetic of the
-    target; floats are the exact law, rounded.
-    """
+    """Return a law of the selected draft that accepts as much of the target as the flow carries."""
+    # What is carried of a draft set selects its token; the rest of the set selects the first.
     seen = _draft_sets(law)
     carried, masses, _, scale = _carried(seen, target)
     first = seen.tokens[np.searchsorted(seen.rows, np.arange(len(masses)))]
@@ -57,14 +44,9 @@ def selection_by_max_flow(law: DraftLaw, target: Distribution) -> Array:
 
 
 def shortfall_by_max_flow(law: DraftLaw, selection: Distribution) -> Number:
-    """Return by how much a law of the selected draft misses P(all drafts inside A) at worst.
-
-    That is what of the draft sets cannot be carried to their tokens within the law (Hall's
-    theorem). The flow is checked by adding it up, so that the result is right or too large
-    whatever the flow's algorithm does.
-
-    ``selection``, shape (n,): non-negative.
-    """
+    """Return by how much a law of the selected draft misses P(all drafts inside A) at worst."""
+    # It is what cannot be carried within the law (Hall's theorem). The flow is added up: the result
+    # is right or too large whatever its algorithm does.
     seen = _draft_sets(law)
     carried, masses, room, scale = _carried(seen, selection)
     of_sets = sums_by(seen.rows, carried, len(masses))

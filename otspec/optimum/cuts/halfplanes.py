@@ -23,16 +23,11 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, positive_part, prefix_sums
 from otspec.distributions import Distribution
 
-_SIDE = 2
-"""The square's side: any number above 1."""
+_SIDE = 2  # the square's side: any number above 1
 
 
 def best_beside_lines(weights: Array, pivots: IntArray, bound: Number) -> Array | None:
-    """Return the token set of the lowest value beside some tokens' lines, if one is below a bound.
-
-    ``weights``, shape (3, n): both drafts and the target. ``pivots``: the tokens. ``bound``: a
-    value q(A) − p₁(A) p₂(A). Result: (n,) of bool, or None.
-    """
+    """Return the token set of the lowest value beside some tokens' lines, if below a bound."""
     best = None
     for pivot in pivots.tolist():
         found = _along_line(weights, pivot, bound)
@@ -44,15 +39,16 @@ def best_beside_lines(weights: Array, pivots: IntArray, bound: Number) -> Array 
 def set_value(weights: Array, members: Array) -> Number:
     """Return q(A) − p₁(A) p₂(A)."""
     first, second, cost = weights[:, members].sum(axis=1)
-    value: Number = cost - first * second
-    return value
+    return cost - first * second
 
 
 def _along_line(weights: Array, pivot: int, bound: Number) -> Array | None:
     """Return the best token set next to the pivot's line, or None if none is below ``bound``."""
-    ends = _ends(*weights[:, pivot])
-    if ends is None:
+    first, second, own = weights[:, pivot]
+    if _SIDE * (first + second) <= own:
         return None
+    # Where the line q = λ₁p₁ + λ₂p₂ enters and leaves the square, each of shape (2,).
+    ends = _clipped(first, second, own), _clipped(second, first, own)[::-1]
     start, end = (_signs(weights, point) for point in ends)
     # Tokens on the pivot's own line change sides with it.
     pivots = (start == 0) & (end == 0)
@@ -80,13 +76,6 @@ def _along_line(weights: Array, pivot: int, bound: Number) -> Array | None:
     return best
 
 
-def _ends(first: Number, second: Number, target: Number) -> tuple[Array, Array] | None:
-    """Return where the line q = λ₁p₁ + λ₂p₂ enters and leaves the square, each of shape (2,)."""
-    if _SIDE * (first + second) <= target:
-        return None
-    return _clipped(first, second, target), _clipped(second, first, target)[::-1]
-
-
 def _clipped(along: Number, other: Number, target: Number) -> Array:
     """Return the end of the line with the largest λ of ``along``."""
     if target > _SIDE * along:
@@ -106,10 +95,8 @@ def _signs(weights: Array, point: Array) -> Array:
     return signs
 
 
-MOST = 32
-"""Values of C that are computed at most."""
-ROUNDING = 8 * float(np.finfo(float).eps)
-"""Float values that differ by less are alike."""
+MOST = 32  # values of C that are computed at most
+ROUNDING = 8 * float(np.finfo(float).eps)  # float values that differ by less are alike
 
 
 class _Point(NamedTuple):
@@ -138,11 +125,7 @@ class _Interval(NamedTuple):
 
 
 def best_halfplane(first: Distribution, second: Distribution, target: Distribution) -> IntArray:
-    """Return the token set that minimizes q(A) − p₁(A) p₂(A).
-
-    ``first``, ``second``, ``target``, shape (n,): float or exact. Result: ascending token ids. In
-    exact arithmetic a minimizer; in floats its value is within rounding of the minimum.
-    """
+    """Return the token set that minimizes q(A) − p₁(A) p₂(A), in floats to within rounding."""
     return np.flatnonzero(_Search(first, second, target).members)
 
 
@@ -157,10 +140,7 @@ def proved_by_prices(
 def bound_by_prices(
     first: Distribution, second: Distribution, target: Distribution, prices: Array
 ) -> Number:
-    """Return what q(A) − p₁(A) p₂(A) is not below for any token set A, by prices alone.
-
-    ``prices``, shape (m, 2): λ₁ and λ₂ for each σ = λ₁ + λ₂, in ascending order, from 0 to 2.
-    """
+    """Return what q(A) − p₁(A) p₂(A) is not below, by prices λ₁ and λ₂ of ascending sum, 0 to 2."""
     points = []
     for one, other in prices:
         worth = positive_part(one * first + other * second - target).sum()
@@ -170,26 +150,20 @@ def bound_by_prices(
 
 
 class _Search:
-    """The search over σ for the token set that minimizes q(A) − p₁(A) p₂(A).
-
-    Shapes: ``first``, ``second``, ``target`` (n,).
-    """
+    """The search over σ for the token set that minimizes q(A) − p₁(A) p₂(A)."""
 
     def __init__(self, first: Distribution, second: Distribution, target: Distribution) -> None:
         self._weights = np.stack([first, second, target])  # (3, n)
         self._sum, self._difference, self._target = first + second, first - second, target
         self._spare = 0 if is_exact(target) else ROUNDING
         zero = target.sum() * 0
-        self.members = np.zeros(len(target), bool)
-        """The best set, shape (n,)."""
-        self.least: Number = zero
-        """Its value."""
+        self.members = np.zeros(len(target), bool)  # the best set, shape (n,)
+        self.least: Number = zero  # its value
         ends = _Point(zero, zero, zero), self._point(zero + 2)
         self.points = list(ends)
         self._open = [_Interval.between(*ends)]
         self._divide()
-        self.lines = self._lines()
-        """The tokens whose lines cross what is left."""
+        self.lines = self._lines()  # the tokens whose lines cross what is left
         self.proved = all(each.lowest >= self.least - self._spare for each in self._open)
         """Whether prices alone prove that no set is lower, before walks along lines."""
         found = best_beside_lines(self._weights, self.lines, self.least)

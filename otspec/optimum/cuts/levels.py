@@ -1,8 +1,7 @@
 """The law of the selected draft that is nearest to the target in every divergence (Theory, 30).
 
 Of the laws b with b(A) ≥ P(all drafts inside A) for all A, one minimizes Σ q φ(b/q) for every
-convex φ at once: the lexicographically optimal base of that polytope (Fujishige). Its ratio b/q
-takes a few levels, and the sets of tokens above a level are tight.
+convex φ: the lexicographically optimal base (Fujishige). The sets above a level of b/q are tight.
 """
 
 from collections.abc import Iterator
@@ -13,16 +12,7 @@ from typing import Any
 import numpy as np
 
 from otspec import ratios
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_number,
-    positive_part,
-    prefix_sums,
-    suffix_sums,
-    zeros,
-)
+from otspec._base import arithmetic
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Independent
@@ -31,62 +21,57 @@ from otspec.drafts.single import ByRatio, FixedButOne
 from otspec.optimum.cuts.minimum import minimum_cut
 from otspec.optimum.cuts.selections import TABLE_LIMIT
 
-_UNIT = 2**60
-"""The smallest float times this has an inverse."""
+_UNIT = 2**60  # the smallest float times this has an inverse
 
 
 @dataclass(frozen=True, eq=False)
 class WaterFilling(Frozen):
     """Water filling: vessels fill alike until the low ones are full."""
 
-    # volumes, widths: (m,): of each vessel; widths are positive
-    volumes: Array
-    widths: Array
+    volumes: arithmetic.Array  # (m,): of each vessel
+    widths: arithmetic.Array  # (m,): positive
 
     @cached_property
-    def total(self) -> Number:
+    def total(self) -> arithmetic.Number:
         """What all vessels hold together."""
-        return as_number(self.volumes.sum(), like=self.widths)
+        return arithmetic.as_number(self.volumes.sum(), like=self.widths)
 
     @cached_property
-    def _bases(self) -> Array:
+    def _bases(self) -> arithmetic.Array:
         """The widths in a unit that keeps heights within the floats."""
-        bases: Array = self.widths * _UNIT
-        return bases
+        return self.widths * _UNIT
 
     @cached_property
-    def _heights(self) -> Array:
-        heights: Array = self.volumes / self._bases
-        return heights
+    def _heights(self) -> arithmetic.Array:
+        return self.volumes / self._bases
 
     @cached_property
-    def _order(self) -> IntArray:
+    def _order(self) -> arithmetic.IntArray:
         return ratios.ascending(self._heights)
 
     @cached_property
-    def _full(self) -> Array:
+    def _full(self) -> arithmetic.Array:
         """What is in the lowest j vessels when they are full, (m + 1,)."""
-        return prefix_sums(self.volumes[self._order])
+        return arithmetic.prefix_sums(self.volumes[self._order])
 
     @cached_property
-    def _open(self) -> Array:
+    def _open(self) -> arithmetic.Array:
         """The width of all vessels but the lowest j, (m + 1,)."""
-        return suffix_sums(self._bases[self._order])
+        return arithmetic.suffix_sums(self._bases[self._order])
 
     @cached_property
-    def _reached(self) -> Array:
+    def _reached(self) -> arithmetic.Array:
         """How much there is when the level is at the height of each vessel, lowest first, (m,)."""
-        reached: Array = self._full[:-1] + self._heights[self._order] * self._open[:-1]
-        return reached
+        return self._full[:-1] + self._heights[self._order] * self._open[:-1]
 
-    def filled(self, amount: Number) -> Array:
+    def filled(self, amount: arithmetic.Number) -> arithmetic.Array:
         """Return what each vessel holds of an amount: min(volume, level · width), shape (m,)."""
         # What is beyond the total runs over.
         lowest = int(np.searchsorted(self._reached, np.asarray(amount, self._reached.dtype)))
-        held: Array = self.volumes.copy()
+        held: arithmetic.Array = self.volumes.copy()
         if lowest < len(held):
             others = self._order[lowest:]
-            rest = positive_part(np.asarray([amount - self._full[lowest]]))
+            rest = arithmetic.positive_part(np.asarray([amount - self._full[lowest]]))
             bases = self._bases[others]
             filled = rest * (bases / self._open[lowest])
             if lowest > 0:  # by rounding it could be below vessels that are full
@@ -95,21 +80,16 @@ class WaterFilling(Frozen):
         return held
 
 
-_NEVER = 2
-"""What a token costs that is not to be in a cut: more than all that it may save."""
+_NEVER = 2  # what a token costs that is not to be in a cut: more than all that it may save
 
 
 @singledispatch
-def level_selection(law: DraftLaw, target: Distribution) -> Array | None:
-    """Return the feasible law b of the selected draft that is nearest to a target.
-
-    Shapes: ``target`` (n,). Result, shape (n,): Σ min(b, q) is the optimum. None as for
-    :func:`otspec.optimum.cuts.selections.best_selection`.
-    """
-    selected, everything = zeros(law.n, like=target), np.ones(law.n, dtype=bool)
+def level_selection(law: DraftLaw, target: Distribution) -> arithmetic.Array | None:
+    """Return the feasible law of the selected draft that is nearest to a target, if known."""
+    selected, everything = arithmetic.zeros(law.n, like=target), np.ones(law.n, dtype=bool)
     unwanted = target == 0
     # What is not wanted is selected as seldom as possible, in whatever way.
-    evenly = zeros(law.n, like=target) + unwanted
+    evenly = arithmetic.zeros(law.n, like=target) + unwanted
     for weights, lowest, highest in (
         (evenly, ~everything, unwanted),
         (target, unwanted, everything),
@@ -120,8 +100,8 @@ def level_selection(law: DraftLaw, target: Distribution) -> Array | None:
 
 
 def _levels(
-    law: DraftLaw, weights: Array, lowest: Array, highest: Array
-) -> Iterator[tuple[Number, Array]]:
+    law: DraftLaw, weights: arithmetic.Array, lowest: arithmetic.Array, highest: arithmetic.Array
+) -> Iterator[tuple[arithmetic.Number, arithmetic.Array]]:
     """Yield the mass of each level between two tight sets, and its tokens, (n,) of bool."""
     pieces = [(lowest, highest)]
     while pieces:
@@ -133,7 +113,7 @@ def _levels(
         inside = law.inside(np.flatnonzero(low))
         mass = law.inside(np.flatnonzero(high)) - inside
         share = weights[between] / weights[between].sum()
-        costs = zeros(law.n, like=weights)
+        costs = arithmetic.zeros(law.n, like=weights)
         costs[between], costs[~high] = mass * share, costs[~high] + _NEVER
         # The set to which one level gives least, beside P(all drafts inside): if too little, split.
         best = low.copy()
@@ -147,11 +127,11 @@ def _levels(
 
 
 @level_selection.register
-def _(law: ByRatio, target: Distribution) -> Array:
+def _(law: ByRatio, target: Distribution) -> arithmetic.Array:
     """Follow the least concave majorant of P(all drafts inside) over the target's mass."""
     order = ratios.order(law.draft, target)
-    rises = positive_part(np.diff(law.inside_prefixes(order)))
-    selected = zeros(law.n, like=target)
+    rises = arithmetic.positive_part(np.diff(law.inside_prefixes(order)))
+    selected = arithmetic.zeros(law.n, like=target)
     unwanted = order[: int((target[order] > 0).argmax())]  # undrafted ones are last, and may be 0
     first = len(unwanted)
     if first:
@@ -164,7 +144,7 @@ def _(law: ByRatio, target: Distribution) -> Array:
     return selected
 
 
-def _falling(rises: Array, widths: Array) -> Iterator[tuple[Any, Any, slice]]:
+def _falling(rises: arithmetic.Array, widths: arithmetic.Array) -> Iterator[tuple[Any, Any, slice]]:
     """Yield rise, width and steps of each stretch of the least concave majorant."""
     stretches: list[tuple[int, Any, Any]] = []  # where it starts, its rise and its width
     widths = widths * 2**ratios.POWER  # whose products with rises keep their digits
@@ -182,34 +162,36 @@ def _falling(rises: Array, widths: Array) -> Iterator[tuple[Any, Any, slice]]:
 
 
 @level_selection.register
-def _(law: FixedButOne, target: Distribution) -> Array:
+def _(law: FixedButOne, target: Distribution) -> arithmetic.Array:
     """Fill all tokens alike, the others no further than the free draft's law."""
     most = law.free()
-    most[law.fixed] = as_number(1, like=target)
+    most[law.fixed] = arithmetic.as_number(1, like=target)
     if len(law.fixed) == 0:
         return most
     return _filled(most, target, law.fixed)
 
 
 @level_selection.register
-def _(law: Certain, target: Distribution) -> Array:
-    most = zeros(law.n, like=target)
-    most[law.fixed] = as_number(1, like=target)
+def _(law: Certain, target: Distribution) -> arithmetic.Array:
+    most = arithmetic.zeros(law.n, like=target)
+    most[law.fixed] = arithmetic.as_number(1, like=target)
     return _filled(most, target, law.fixed)
 
 
-def _filled(most: Array, target: Distribution, fixed: IntArray) -> Array:
+def _filled(
+    most: arithmetic.Array, target: Distribution, fixed: arithmetic.IntArray
+) -> arithmetic.Array:
     """Return a law in proportion to the target as far as it may be; any rest is fixed tokens'."""
     wanted = target > 0
-    one = as_number(1, like=target)
-    filled = zeros(len(target), like=target)
+    one = arithmetic.as_number(1, like=target)
+    filled = arithmetic.zeros(len(target), like=target)
     filled[wanted] = WaterFilling(most[wanted], target[wanted]).filled(one)
-    filled[fixed[0]] += positive_part(np.asarray([one - filled.sum()]))[0]
+    filled[fixed[0]] += arithmetic.positive_part(np.asarray([one - filled.sum()]))[0]
     return filled
 
 
 @level_selection.register
-def _(law: Independent, target: Distribution) -> Array | None:
+def _(law: Independent, target: Distribution) -> arithmetic.Array | None:
     if law.k == 1:
         return level_selection(IID(law.drafts[0], 1), target)
     if law.k == 2 and law.table_rows() > TABLE_LIMIT:

@@ -1,9 +1,8 @@
 """Laws whose minimum cut is a prefix of the tokens by ascending target/draft (Theory, 2 and 32).
 
 For i.i.d. drafts and one k a histogram of the ratios is enough. Inside a bin of ratios from a to b
-the target mass of prefixes is convex over their draft mass, with slopes from a to b. So it is above
-the two lines from the ends of the bin; less a power, that is least at an end or where the lines
-meet. Few bins can hold the optimum by that: only their tokens are sorted.
+the target mass of prefixes is convex over their draft mass, with slopes from a to b: above two
+lines. Few bins can hold the optimum by that: only their tokens are sorted.
 """
 
 from collections.abc import Sequence
@@ -18,14 +17,10 @@ from otspec.drafts.single import ByRatio
 from otspec.optimum.cuts.convex import least_excess
 from otspec.ratios import Pair
 
-_FEWEST = 1 << 12
-"""Of fewer tokens all are sorted."""
-_MOST = 2**53
-"""Up to here every number of drafts is a float."""
-_DROPPED = 46
-"""Bits of a ratio that a bin does not tell: 64 bins from a power of two to the next."""
-_LOWEST = 2.0**-20
-"""Below is one bin."""
+_FEWEST = 1 << 12  # fewer tokens are all sorted
+_MOST = 2**53  # up to here every number of drafts is a float
+_DROPPED = 46  # bits of a ratio that a bin does not tell: 64 bins from a power of two to the next
+_LOWEST = 2.0**-20  # below is one bin
 
 
 def histogram_serves(draft: Distribution, k: int) -> bool:
@@ -65,8 +60,7 @@ def iid_acceptance_by_histogram(draft: Distribution, target: Distribution, k: in
 
 def _inside(outside: Array, k: int) -> Array:
     """Return the probability that k drafts are inside, where nothing less than 0 is outside."""
-    raised: Array = np.exp(k * np.log1p(-np.clip(outside, 0, 1 - 2.0**-53)))
-    return raised
+    return np.exp(k * np.log1p(-np.clip(outside, 0, 1 - 2.0**-53)))
 
 
 def _bins(keys: Array) -> IntArray:
@@ -78,10 +72,8 @@ def _bin(key: float) -> int:
     return int(_bins(np.array([key]))[0])
 
 
-_STEPS = 32
-"""More factors than these are slower than a power."""
-_STRETCH = 1 << 10
-"""Tokens between the places that are looked at first."""
+_STEPS = 32  # more factors than these are slower than a power
+_STRETCH = 1 << 10  # tokens between the places that are looked at first
 
 
 def by_ratio(law: ByRatio, target: Distribution) -> IntArray:
@@ -151,15 +143,10 @@ class _Powers:
 
 
 def distinct_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
-    """Return the optimum for drafts without replacement and every k: one sort, one quadrature.
-
-    ``ks``: at most as many drafts as tokens of positive probability. Returns shape (len(ks),).
-    """
-    found: Array = 1 + least_excess(pair.by_ratio.draft, pair.below[1], ks)
-    return found
+    """Return the optimum for distinct drafts and every k: one sort, one quadrature."""
+    return 1 + least_excess(pair.by_ratio.draft, pair.below[1], ks)
 
 
 def _excess(law: DraftLaw, target: Distribution, order: IntArray) -> Array:
     """Return q(A) − P(all drafts inside A) for every prefix A of an order: (n + 1,)."""
-    excess: Array = prefix_sums(target[order]) - law.inside_prefixes(order)
-    return excess
+    return prefix_sums(target[order]) - law.inside_prefixes(order)

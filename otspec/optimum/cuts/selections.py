@@ -1,14 +1,9 @@
 """Laws of the selected draft: the half of the certificate that bounds the optimum from below.
 
-Whoever always selects one of the drafts gives the selected token a law b with
-b(A) ≥ P(all drafts inside A) for every token set A, and every such b is the law of some selection
-(Hall's theorem; for i.i.d. drafts Border's). Maximal coupling of b with the target q then accepts
-Σ min(b, q). So a law b with that property proves that so much can be accepted, as a cut proves
-that no more can.
-
-Whether b has the property is a minimum cut once more, with b for the target: where the best cut is
-a prefix of the tokens by ascending target/draft for *every* target, it is enough to look at the
-prefixes by ascending b/draft.
+A law b with b(A) ≥ P(all drafts inside A) for every token set A is the law of some selection of a
+draft (Hall's theorem; for i.i.d. drafts Border's). Maximal coupling of b with the target q then
+accepts Σ min(b, q). Whether b has the property is a minimum cut once more, with b for the target:
+where the best cut is a prefix by ascending target/draft, the prefixes by b/draft are enough.
 """
 
 from functools import singledispatch
@@ -22,8 +17,7 @@ from otspec.drafts import IID, DraftLaw, Independent
 from otspec.drafts.fixed import Certain
 from otspec.drafts.single import ByRatio, FixedButOne
 from otspec.optimum.cuts import fixed, flow
-from otspec.optimum.pools.laws import clipped_law
-from otspec.optimum.pools.pools import by_token
+from otspec.optimum.pools.pools import by_token, clipped_law
 
 TABLE_LIMIT = 10_000
 """Most tuples of two independent drafts for which the flow is computed (about a second)."""
@@ -72,11 +66,7 @@ def _(law: Independent, target: Distribution) -> Array | None:
 
 @singledispatch
 def shortfall(law: DraftLaw, selection: Distribution) -> Number:
-    """Return the largest P(all drafts inside A) − b(A): 0 for a feasible law of the selected draft.
-
-    ``selection``, shape (n,): a distribution, from anywhere. Result: at least 0. A law with
-    shortfall δ is in total variation within δ of a feasible one.
-    """
+    """Return the largest P(all drafts inside A) − b(A): 0 for a feasible selection law."""
     return flow.shortfall_by_max_flow(law, selection)
 
 
@@ -84,8 +74,7 @@ def shortfall(law: DraftLaw, selection: Distribution) -> Number:
 def _of_prefixes(law: ByRatio, selection: Distribution) -> Number:
     """Look at the prefixes by ascending b/p, of which one is the worst set of all."""
     order = ratios.order(law.draft, selection)
-    worst: Number = (law.inside_prefixes(order) - prefix_sums(selection[order])).max()
-    return worst
+    return (law.inside_prefixes(order) - prefix_sums(selection[order])).max()
 
 
 shortfall.register(Certain, fixed.shortfall)
@@ -96,8 +85,7 @@ def _of_fixed(law: FixedButOne, selection: Distribution) -> Number:
     """Add up where the free draft is likelier than it is selected: the worst set off the fixed."""
     fixed, free = law.fixed, law.free()
     missed = law.inside(fixed) + positive_part(free - selection).sum() - selection[fixed].sum()
-    worst: Number = max(missed, missed * 0)
-    return worst
+    return max(missed, missed * 0)
 
 
 @shortfall.register

@@ -1,6 +1,5 @@
 """Couplings of drafts and output, and the best of them."""
 
-from otspec.optimum.plan.completed import Decomposition, Plan
-from otspec.optimum.plan.optimal import optimal_plan, plan_from
+from otspec.optimum.plan.completed import Decomposition, Plan, optimal_plan, plan_from
 
 __all__ = ["Decomposition", "Plan", "optimal_plan", "plan_from"]

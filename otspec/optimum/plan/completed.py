@@ -1,9 +1,13 @@
-"""Couplings of drafts and output, completed (Programs, 2), and split in two steps (Programs, 3)."""
+"""Couplings of drafts and output, completed (Programs, 2), and split in two steps (Programs, 3).
+
+Optimal ones come from linear programs, with lossless or lossy output (Theory, 29).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +15,12 @@ from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive
 from otspec._base.digits import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.coupling import Coupling, accepted_weights
-from otspec.distributions import Distribution, normalized
+from otspec.distributions import Distribution, DistributionLike, as_distribution, normalized
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support
 from otspec.optimum.budgets import Outputs, TotalVariation
-from otspec.solvers import Solution
+from otspec.programs import Formulation, ProgramName, formulate
+from otspec.solvers import Solution, SolverName
 from otspec.solvers.base import SOLVER_TOLERANCE
 
 
@@ -87,15 +92,13 @@ class Plan(Frozen):
     def _share(self) -> Array:
         """q_res/R, shape (n,): the law of the output when no draft is accepted."""
         total = self.target_residual.sum()
-        share: Array = self._target if total == 0 else self.target_residual / total
-        return share
+        return self._target if total == 0 else self.target_residual / total
 
     @property
     def coupled(self) -> Array:
         """The mass of each pair in the completed coupling, shape (p,)."""
         seen = self.support
-        mass: Array = self.accepted + self.draft_residual[seen.rows] * self._share[seen.tokens]
-        return mass
+        return self.accepted + self.draft_residual[seen.rows] * self._share[seen.tokens]
 
     @property
     def acceptance(self) -> Number:
@@ -104,8 +107,7 @@ class Plan(Frozen):
 
     def target_marginal(self) -> Array:
         """Return the law of the output, shape (n,)."""
-        marginal: Array = self._taken_of_tokens + self.draft_residual.sum() * self._share
-        return marginal
+        return self._taken_of_tokens + self.draft_residual.sum() * self._share
 
     def draft_marginal(self) -> Array:
         """Return the law of the drafts, in the order of ``law.tuples()``: shape (m,)."""
@@ -120,15 +122,9 @@ class Plan(Frozen):
         return marginal
 
     def kernel(self, x: Sequence[int]) -> Distribution:
-        """Return the law of the output given the drafts x, k token ids: shape (n,).
+        """Return the law of the output given the drafts x, k token ids: π(x, ·)/P(x), shape (n,).
 
-        That is π(x, ·)/P(x), and the target for drafts (or, with rows of sets, a set of drafts)
-        of probability 0.
-
-        Raises
-        ------
-        ValueError
-            Not k token ids.
+        It is the target for drafts (or, with rows of sets, a set of drafts) of probability 0.
         """
         row = self.support.row_of(x)
         if row is None:
@@ -148,11 +144,9 @@ class Plan(Frozen):
     def check(self) -> None:
         """Check that the plan couples the law and the target.
 
-        Raises
-        ------
-        ValueError
-            A negative mass, or a marginal that is off: at all in exact arithmetic, in floats by
-            more than ten times the solvers' tolerance of 1e-10 and the rounding of the sums.
+        A ValueError refuses a negative mass, or a marginal that is off: at all in exact arithmetic,
+        in floats by more than ten times the solvers' tolerance of 1e-10 and the rounding of the
+        sums.
         """
         limit = self.accuracy
         lowest = min(self.accepted.min(), 0)
@@ -212,10 +206,7 @@ class Decomposition(Frozen):
         return Coupling(self.law_of_selection, target).acceptance
 
     def plan(self) -> Plan:
-        """Return the coupling: accept the selected y with probability min(1, q(y)/b(y)).
-
-        A rejected draft is replaced by a draw from (q − b)₊, which is the completion of the plan.
-        """
+        """Return the coupling: accept the selected y with probability min(1, q(y)/b(y))."""
         target = self.target.astype(self.weights.dtype)
         accepted = accepted_weights(self.weights, self.support.tokens, target)
         return Plan(self.support, self.target, accepted)
@@ -226,3 +217,64 @@ class Decomposition(Frozen):
         allowed = TotalVariation(as_number(budget.amount, like=target))
         outputs = Outputs(self.law_of_selection, target)
         return Decomposition(self.support, outputs.at(allowed.moved(outputs)), self.weights)
+
+
+def optimal_plan(
+    law: DraftLaw,
+    target: DistributionLike,
+    program: ProgramName = "reduced",
+    solver: SolverName | None = None,
+    *,
+    sets: bool = True,
+    total_variation: Any = None,
+    normalize: bool = False,
+) -> Plan:
+    """Return a coupling that accepts as often as possible, from a linear program.
+
+    Parameters
+    ----------
+    law : DraftLaw
+    target : array_like, shape (n,)
+    program : {"reduced", "membership", "importance", "maxflow", "compact"}
+        The formulation; ``"compact"`` is for two drafts.
+    solver : {"highs", "cvxpy", "rational"}, optional
+        By default ``"rational"`` for exact input; for floats max flow if the program is
+        ``"reduced"``, which is one, and else ``"highs"``. The first two compute in floats and
+        give a plan in floats, also for exact input.
+    sets : bool
+        One row per set of distinct drafts instead of one per tuple.
+    total_variation : number, optional
+        By how much the output may be off, as for :func:`otspec.optimal_acceptance`. The target of
+        the plan is then the law of its output, and its ``solution`` None.
+    normalize : bool
+        Scale the target to sum 1.
+
+    Raises
+    ------
+    ValueError
+        Unusable input or budget, a program that would not fit in memory (with its size and what to
+        use instead), or one that the solver did not solve; the solver's package is not installed.
+
+    Examples
+    --------
+    >>> from otspec import IID
+    >>> law = IID([0.5, 0.3, 0.2], k=2)
+    >>> plan = optimal_plan(law, [0.1, 0.6, 0.3])
+    >>> round(plan.acceptance, 9)
+    0.85
+    >>> plan.kernel([0, 1]).round(9).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    checked = as_distribution(target, "target", normalize=normalize)
+    formulation = formulate(program, law, checked, sets=sets)
+    if total_variation is None:
+        return plan_from(formulation, formulation.solved(solver))
+    budget = TotalVariation.of(total_variation, checked)
+    lossless = plan_from(formulation, formulation.solved(solver))
+    return lossless.decomposition.within(budget).plan()
+
+
+def plan_from(formulation: Formulation, solution: Solution) -> Plan:
+    """Return the plan that a solution of a formulation stands for; what is below 0 counts as 0."""
+    accepted = positive_part(formulation.accepted(solution))
+    return Plan(formulation.support, formulation.target, accepted, solution)

@@ -1,9 +1,8 @@
 """Knots: draft masses below the boundaries of pools, their powers, and the slopes of chords.
 
 A power u^k takes k times the relative error of u, so that a float is too short for a knot near 1.
-Here every knot is two floats, and what powers are made of is what keeps its digits in floats: the
-logarithm of u, from the mass above where that is less, and a chord's width over its upper end.
-Thresholds of target/draft make the pools (Pooled, prop. 5).
+Here every knot is two floats, and powers are made of what keeps its digits: the logarithm of u,
+from the mass above where that is less, and a chord's width over its upper end (Pooled, prop. 5).
 """
 
 from __future__ import annotations
@@ -19,20 +18,16 @@ from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, sums
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 
-Which: TypeAlias = IntArray | slice
-"""Which knots: their numbers, or a stretch of them."""
+Which: TypeAlias = IntArray | slice  # which knots: their numbers, or a stretch of them
 
 
 @dataclass(frozen=True, eq=False)
 class Knots(Frozen):
-    """Draft masses below each boundary of m pools, added up to about twice a float's digits.
+    """Draft masses below each boundary of m pools, added up to about twice a float's digits."""
 
-    Of n masses each leaves a rest of at most 2^−53, and rests are added up with the relative error
-    of a float: knots are off by (n 2^−53)² at most in absolute terms, 3e-23 at n = 50,000.
-    """
-
-    # (m + 1,): multiples of 2^−52, of which sums below 2 are exact; exact numbers are whole
-    whole: Array
+    # Of n masses each leaves a rest of at most 2^−53, added up with the relative error of a float:
+    # knots are off by (n 2^−53)² at most in absolute terms, 3e-23 at n = 50,000.
+    whole: Array  # (m + 1,): multiples of 2^−52, whose sums below 2 are exact; or exact numbers
     rest: Array  # (m + 1,): what is to be added to them
 
     @classmethod
@@ -47,11 +42,7 @@ class Knots(Frozen):
 
     @classmethod
     def of_tokens(cls, masses: Array, index: IntArray, count: int) -> Knots:
-        """Return the knots of pools of tokens, in floats.
-
-        Shapes: ``masses`` (n,). ``index``, shape (n,): each token's pool. ``count``: how many pools
-        there are.
-        """
+        """Return the knots of pools of tokens, in floats: each token's pool is its index."""
         from otspec._base import compiling
         from otspec.optimum.pools import knots_pass  # imports Numba, if it is there
 
@@ -69,38 +60,30 @@ class Knots(Frozen):
     @cached_property
     def values(self) -> Array:
         """The knots as shares of all mass, shape (m + 1,): from 0 to 1."""
-        values: Array = self.whole if self.exact else self._below / self._below[-1]
-        return values
+        return self.whole if self.exact else self._below / self._below[-1]
 
     def powers(self, k: int) -> Array:
         """Return u^k for each knot u, shape (m + 1,)."""
         if self.exact:
-            exact: Array = self.whole**k
-            return exact
+            return self.whole**k
         return np.asarray(np.exp(k * self._logarithms))
 
     def slopes(self, low: Which, high: Which, k: int) -> Array:
-        """Return (v^k − u^k) over the draft mass between knots, u the lower and v the upper one.
-
-        ``low`` and ``high``, shape (c,): which knots each chord connects. Result, shape (c,): in
-        floats v^(k−1) (1 − (1 − x)^k)/x for the width x of the chord as a share of v: accurate to
-        some roundings for chords however short, and at any k.
-        """
+        """Return (v^k − u^k) over the draft mass between knots, u the lower and v the upper one."""
+        # In floats v^(k−1) (1 − (1 − x)^k)/x for the width x of the chord as a share of v: accurate
+        # to some roundings for chords however short, and at any k.
         if self.exact:
             rise = self.powers(k)
-            exact: Array = (rise[high] - rise[low]) / self._between(low, high)
-            return exact
+            return (rise[high] - rise[low]) / self._between(low, high)
         share = np.minimum(self._between(low, high) / self._below[high], 1.0)
         factor = np.full(len(share), float(k))
         wide = share > 0
         with np.errstate(divide="ignore"):  # from 0 to v: a share of 1
             np.divide(-np.expm1(k * np.log1p(-share)), share, out=factor, where=wide)
-        slopes: Array = np.exp((k - 1) * self._logarithms[high]) * factor / self._below[-1]
-        return slopes
+        return np.exp((k - 1) * self._logarithms[high]) * factor / self._below[-1]
 
     def _between(self, low: Which, high: Which | int) -> Array:
-        between: Array = (self.whole[high] - self.whole[low]) + (self.rest[high] - self.rest[low])
-        return between
+        return (self.whole[high] - self.whole[low]) + (self.rest[high] - self.rest[low])
 
     @cached_property
     def _below(self) -> Array:
@@ -152,11 +135,7 @@ def in_parts(masses: Array) -> tuple[Array, Array]:
 
 
 def chain_sums(terms: Array, parents: IntArray) -> Array:
-    """Add up terms along chains: each one's own, its parent's, that one's parent's and so on.
-
-    Shapes: ``terms`` (c,). ``parents``, shape (c,): −1 where a chain ends. Result, shape (c,): sums
-    by halves of the chain, so that as many roundings as its length has binary digits meet in each.
-    """
+    """Add up terms along chains, each its own, its parent's and so on (−1 ends), by halves."""
     sums = np.concatenate([terms, zeros(1, like=terms)])
     last = len(terms)
     ahead = np.concatenate([np.where(parents < 0, last, parents), [last]])
@@ -178,15 +157,10 @@ class Histogram(Frozen):
 
     def place(self, keys: Array) -> IntArray:
         """Return the bin of each ratio."""
-        index: IntArray = np.searchsorted(self.thresholds, keys, side="right").astype(np.intp)
-        return index
+        return np.searchsorted(self.thresholds, keys, side="right").astype(np.intp)
 
     def binned(self, draft: Distribution, target: Distribution) -> tuple[IntArray, Array, Array]:
-        """Return each token's bin, and the draft and the target mass in each, of drafted tokens.
-
-        ``draft`` and ``target``, shape (n,): in the arithmetic of the thresholds. ``index``, shape
-        (n,): the last bin for tokens that are never drafted. ``drafted, wanted``: shape (t + 1,).
-        """
+        """Return each token's bin, the last if it is never drafted, and both masses in each."""
         from otspec._base import compiling
         from otspec.optimum.pools import knots_pass  # imports Numba, if it is there
 

@@ -1,8 +1,4 @@
-"""Sums of masses in two parts in one pass, compiled where Numba is installed.
-
-The parts are those of :func:`otspec.optimum.pools.knots.in_parts`. Importing this module imports
-Numba if it is there, so that it is imported where it is used.
-"""
+"""Sums of masses in two parts in one pass, as ``knots.in_parts`` has them; it imports Numba."""
 
 import numpy as np
 
@@ -34,22 +30,13 @@ fast_masses_in_parts = compiled(masses_in_parts)
 fast_sums_in_parts = compiled(sums_in_parts)
 
 
-CELL_SHIFT = 46
-"""How many of a float's bits a cell leaves out: 64 cells an octave are left."""
+CELL_SHIFT = 46  # how many of a float's bits a cell leaves out: 64 cells an octave are left
 
 
 def binned(
     draft: Array, target: Array, edges: Array, first: IntArray, lowest: int
 ) -> tuple[IntArray, Array, Array]:
-    """Return the bin of each token, and the draft and the target mass of the drafted ones in each.
-
-    Shapes: ``draft`` and ``target`` (n,). ``edges``, shape (bins,): the thresholds and NaN, which
-    no ratio reaches. ``first``, shape (cells,): how many thresholds lie below all of a cell: the
-    ratios of the same leading bits. ``lowest``: the leading bits of the first cell. ``index``,
-    shape (n,): the last bin for tokens that are never drafted. ``drafted, wanted``: shape (bins,).
-
-    The loops are apart so that the first two have no branches.
-    """
+    """Return the bin of each token, and the draft and target mass of the drafted ones in each."""
     n, last = len(draft), len(first) - 1
     ratios = np.empty(n)
     for i in range(n):

@@ -1,4 +1,9 @@
-"""Pools: drafted tokens in stretches of ascending target/draft (Pooled, prop. 2)."""
+"""Pools: drafted tokens in stretches of ascending target/draft, and laws (Pooled, prop. 2, 3, 5).
+
+Over the knots the cumulative law B is at least G, the chance that all drafts are below. The
+minimum cut is at the knot s that maximizes G − Q, with Q of the target: a law is optimal if it is
+at least q below s and at most q above it, token by token.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from otspec import ratios
-from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by, zeros
+from otspec._base import arithmetic
+from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.frozen import Frozen, cached_property, read_only
 from otspec.chance import Chance
 from otspec.distributions import Distribution
@@ -18,24 +24,19 @@ from otspec.drafts.race.increments import inside_rises
 from otspec.drafts.single import ByRatio
 from otspec.optimum.pools.knots import Histogram, Knots, equal_bins
 
-UNITS = 512
-"""Small units of mass are 2^−512."""
+UNITS = 512  # small units of mass are 2^−512
 
 
 @dataclass(frozen=True, eq=False)
 class Pools(Frozen):
     """A partition of the drafted tokens into m stretches of ascending target/draft."""
 
-    split: ClassVar[bool] = False
-    """Whether a token may be in two pools."""
+    split: ClassVar[bool] = False  # whether a token may be in two pools
 
-    # draft, target: (m,): the mass of each pool; the draft's is positive
-    draft: Array
-    target: Array
-    # floor, ceiling: (m,): the draft mass of each pool times a ratio that none of its tokens is
-    # below, or above. (No law gives a pool more than 1, so that neither does the ceiling.)
-    floor: Array
-    ceiling: Array
+    draft: Array  # (m,): the draft's mass of each pool, positive
+    target: Array  # (m,): the target's
+    floor: Array  # (m,): the draft's times a ratio that none of its tokens is below
+    ceiling: Array  # (m,): or above, at most 1
     index: IntArray  # (n,): each token's pool; some pool for tokens that are never drafted
     tokens: Distribution  # (n,): the draft
 
@@ -52,7 +53,7 @@ class Pools(Frozen):
     @cached_property
     def by_token(self) -> Knots:
         """The knots as sums of tokens' masses: what drafts are drawn with."""
-        if is_exact(self.tokens) or len(self.draft) == np.count_nonzero(self.tokens):
+        if arithmetic.is_exact(self.tokens) or len(self.draft) == np.count_nonzero(self.tokens):
             return self.by_pool
         return Knots.of_tokens(self.tokens, self.index, len(self.draft))
 
@@ -60,15 +61,14 @@ class Pools(Frozen):
         """Return the same pools with draft masses in units of 2^−512; exact ones as they are."""
         # Then selection over draft mass is a float for subnormal masses too: what is selected of
         # such a pool may be all that one heavy token leaves over.
-        if is_exact(self.draft):
+        if arithmetic.is_exact(self.draft):
             return self
         draft, tokens = np.ldexp(self.draft, UNITS), np.ldexp(self.tokens, UNITS)
         return replace(self, draft=draft, tokens=tokens)
 
     def spread(self, values: Array) -> Array:
         """Return for each token what its pool has: (m,) -> (n,)."""
-        spread: Array = values[self.index]
-        return spread
+        return values[self.index]
 
     def law(self, slopes: Array) -> Distribution:
         """Return the law of a token that is selected with these slopes: (m,) -> (n,)."""
@@ -79,13 +79,13 @@ class Pools(Frozen):
     def gathered(self, values: Array) -> Array:
         """Return for each pool the sum of what its drafted tokens have: (n,) -> (m,)."""
         drafted = self.tokens > 0
-        return sums_by(self.index[drafted], values[drafted], len(self.draft))
+        return arithmetic.sums_by(self.index[drafted], values[drafted], len(self.draft))
 
     def rises_without_replacement(self, draft: Distribution, k: int) -> Array:
         """Return by how much P(all k distinct drafts are below) rises over each pool: (m,)."""
         drafted = self.in_order[: np.count_nonzero(self.tokens)]
         rises = inside_rises(draft[drafted], k)
-        return sums_by(self.index[drafted], rises, len(self.draft))
+        return arithmetic.sums_by(self.index[drafted], rises, len(self.draft))
 
     @property
     def in_order(self) -> IntArray:
@@ -93,19 +93,16 @@ class Pools(Frozen):
         # One sort of whole numbers: of one pool the lowest id comes first.
         n = len(self.tokens)
         keys = np.where(self.tokens > 0, self.index, len(self.draft)) * n + np.arange(n)
-        order: IntArray = np.sort(keys) % n
-        return order
+        return np.sort(keys) % n
 
     def below(self, tokens: IntArray, knots: IntArray) -> Array:
         """Return whether each token is below each knot: (t,), (c,) -> (t, c)."""
-        below: Array = self.index[tokens][:, None] < knots
-        return below
+        return self.index[tokens][:, None] < knots
 
     def between(self, tokens: IntArray, start: int, end: int) -> Array:
         """Return how likely each token is put in the pools start to end − 1: (t,) -> (t,)."""
         pool = self.index[tokens]
-        between: Array = (start <= pool) & (pool < end)
-        return between
+        return (start <= pool) & (pool < end)
 
     def counted_once(self, tokens: IntArray) -> Array:
         """Return whether only the first arrival of each token counts: (t,) -> (t,)."""
@@ -114,16 +111,15 @@ class Pools(Frozen):
     def beyond_cut(self, slopes: Array, cut: int, law: ByRatio) -> Number:  # noqa: ARG002
         """Return b(A) − f(A) for the tokens A below a tight knot: 0, since none straddles it."""
         # f(A) is the probability that all drafts are in A.
-        return as_number(0, like=self.draft)
+        return arithmetic.as_number(0, like=self.draft)
 
     def placements(self, tokens: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Number]]:
         """Yield the pools of drafts, and with what probability they are in those: 1."""
-        yield tuple(self.index[list(tokens)].tolist()), as_number(1, like=self.draft)
+        yield tuple(self.index[list(tokens)].tolist()), arithmetic.as_number(1, like=self.draft)
 
     def placed(self, tokens: Sequence[int], chance: Chance) -> list[int]:  # noqa: ARG002
         """Return the pools of drafts; nothing is drawn for that."""
-        pools: list[int] = self.index[list(tokens)].tolist()
-        return pools
+        return self.index[list(tokens)].tolist()
 
 
 def by_token(draft: Distribution, target: Distribution) -> Pools:
@@ -151,7 +147,7 @@ def by_bins(draft: Distribution, target: Distribution, count: int) -> Pools:
     """Return bins of equal width in log₂(target/draft) between −8 and 8, in one pass."""
     # The first and the last reach to 0 and to infinity. Bins without draft mass are left out.
     bins = equal_bins(count)
-    if is_exact(draft):
+    if arithmetic.is_exact(draft):
         bins = Histogram(in_arithmetic_of(draft, bins.thresholds))
     index, drafted, wanted = bins.binned(draft, target)
     return _filled(drafted, wanted, *bins.edges, index, draft)
@@ -173,11 +169,7 @@ def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) 
 
 
 def merged(pools: Pools, ratios: Array, inner: Sequence[int]) -> Pools:
-    """Return fewer pools: of all between two of some knots there is one.
-
-    ``pools``: one for every ratio. ``ratios``, shape (m,): that of each pool. ``inner``: the knots
-    that stay, without the first and the last.
-    """
+    """Return fewer pools of a pool for every ratio, (m,): one between any two inner knots."""
     first, ends = np.array([0, *inner]), np.array([*inner, len(ratios)])
     drafted, wanted = (np.add.reduceat(each, first) for each in (pools.draft, pools.target))
     index = np.repeat(np.arange(len(first)), ends - first)[pools.index]
@@ -194,7 +186,10 @@ def _filled(
         drafted, wanted, low, high = (part[filled] for part in (drafted, wanted, low, high))
         index = np.maximum(np.cumsum(filled) - 1, 0)[index]
     with np.errstate(over="ignore"):
-        floor, ceiling = low * drafted, np.minimum(high * drafted, zeros(1, like=drafted) + 1)
+        floor, ceiling = (
+            low * drafted,
+            np.minimum(high * drafted, arithmetic.zeros(1, like=drafted) + 1),
+        )
     # Rounding must not put a pool's own mass outside.
     floor, ceiling = np.minimum(floor, wanted), np.maximum(ceiling, wanted)
     return Pools(drafted, wanted, floor, ceiling, index, tokens)
@@ -202,9 +197,9 @@ def _filled(
 
 def in_arithmetic_of(like: Distribution, values: Array) -> Array:
     """Return numbers in the arithmetic of ``like``; what is too large for a float is infinite."""
-    if is_exact(like) == is_exact(values):
+    if arithmetic.is_exact(like) == arithmetic.is_exact(values):
         return values
-    if is_exact(like):
+    if arithmetic.is_exact(like):
         exact = np.empty(len(values), dtype=object)
         exact[:] = [Fraction(value) if np.isfinite(value) else value for value in values.tolist()]
         return exact
@@ -213,3 +208,87 @@ def in_arithmetic_of(like: Distribution, values: Array) -> Array:
         if abs(value) <= np.finfo(float).max:
             floats[j] = value
     return floats
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionLaw(Frozen):
+    """A feasible law of the selected draft, proportional to the draft inside each pool."""
+
+    pools: Pools
+    masses: Array  # (m,): the probability that a token of the pool is selected
+    tight: Array  # (m + 1,): the knots where B = G. Between them the slopes are non-decreasing.
+    cut: int  # the knot s of the minimum cut among the knots
+
+    @cached_property
+    def slopes(self) -> Array:
+        """Selection over draft mass, pool by pool, shape (m,)."""
+        return self.masses / self.pools.draft
+
+
+def clipped_law(pools: Pools, heights: Array) -> SelectionLaw:
+    """Return the law of slopes clip(target/draft, low, high), which is tight at the cut only."""
+    # `heights` are G, convex over the knots. In pools of many ratios the slope is at least the
+    # highest of them below the cut and at most the lowest above, as far as the law stays feasible.
+    level, excess, s = _levels(pools, heights)
+    # Below s: B_{j−1} = max(Q + level at j − 1, B_j − ceiling_j), going down from s.
+    surplus = arithmetic.suffix_sums(pools.ceiling[:s] - pools.target[:s])
+    below = level[: s + 1] + surplus
+    lifted = np.maximum.accumulate(below[::-1])[::-1]
+    # Above s: B_j = max(Q + level at j, B_{j−1} + floor_j), going up.
+    deficit = arithmetic.prefix_sums(pools.target[s:] - pools.floor[s:])
+    above = level[s:] + deficit
+    raised = np.maximum.accumulate(above)
+    masses = arithmetic.positive_part(
+        np.concatenate([pools.ceiling[:s] + np.diff(lifted), pools.floor[s:] + np.diff(raised)])
+    )
+    # B = G where it is Q + level and that is G.
+    own = np.concatenate([lifted == below, (raised == above)[1:]])
+    tight = own & (level == excess)
+    tight[[0, -1]] = True
+    _flatten_bottom(pools, masses, tight, s, lifted[0] - surplus[0])
+    _flatten_top(pools, masses, tight, s, raised[-1] - deficit[-1] - level[-1])
+    return SelectionLaw(pools, masses, tight, s)
+
+
+def _levels(pools: Pools, heights: Array) -> tuple[Array, Array, int]:
+    """Return the running maxima of G − Q towards its maximum, G − Q, and the knot s of that."""
+    # Q + level is the least law that is at least the target below s and at most above, pool by
+    # pool.
+    excess = heights - arithmetic.prefix_sums(pools.target)
+    s = int(np.argmax(excess))
+    below = np.maximum.accumulate(excess[: s + 1])
+    above = np.maximum.accumulate(excess[s:][::-1])[::-1]
+    return np.concatenate([below, above[1:]]), excess, s
+
+
+def _flatten_bottom(pools: Pools, masses: Array, tight: Array, s: int, left: Number) -> None:
+    """Give the lowest pools one slope, so that what is left at the bottom is used up there."""
+    # B starts at `left` instead of 0; the tangent from 0 keeps it convex.
+    if s == 0 or left <= 0:
+        return
+    with np.errstate(over="ignore"):  # the lowest slope is wanted
+        slopes = (left + np.cumsum(masses[:s])) / np.cumsum(pools.draft[:s])
+    last = int(np.argmin(slopes))
+    # Above the tangent point slopes are higher; by rounding those of light pools may not be.
+    slope, end = slopes[last], last + 1
+    masses[:end] = slope * pools.draft[:end]
+    masses[end:s] = np.maximum(masses[end:s], slope * pools.draft[end:s])
+    tight[1 : last + 1] = False
+
+
+def _flatten_top(pools: Pools, masses: Array, tight: Array, s: int, excess: Number) -> None:
+    """Give the highest pools one slope, so that the law's mass ends at 1 without ``excess``."""
+    if s == len(masses) or excess <= 0:
+        return
+    rest = np.cumsum(masses[s:][::-1]) - excess
+    if not arithmetic.is_exact(rest):
+        # What is only rounding must not be divided by the mass of a token that is hardly drafted.
+        rest[rest <= np.finfo(float).eps * np.arange(1, len(rest) + 1)] = 0
+    slopes = arithmetic.positive_part(rest) / np.cumsum(pools.draft[s:][::-1])
+    # Of equal slopes the one from furthest down: nothing but zeros means all the pools above s.
+    pools_above = len(slopes) - int(np.argmax(slopes[::-1]))
+    slope, first = slopes[pools_above - 1], len(masses) - pools_above
+    with np.errstate(over="ignore"):  # the lower one is wanted
+        masses[s:first] = np.minimum(masses[s:first], slope * pools.draft[s:first])
+    masses[first:] = slope * pools.draft[first:]
+    tight[first + 1 : -1] = False

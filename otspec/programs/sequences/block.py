@@ -7,26 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from otspec._base import arithmetic
 from otspec._base.arguments import as_callable
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_number,
-    counted_power,
-    is_exact,
-    positive_part,
-    zeros,
-)
 from otspec._base.digits import plain
 from otspec._base.frozen import Frozen
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.models.base import LanguageModel, Model
 from otspec.programs.formulation import ProgramBuilder, Size, arrow, check_size
-from otspec.programs.prices import PriceBound
 from otspec.programs.sequences.drafted import (
     DraftedSets,
-    Levels,
     Sequences,
     place_of,
     summed_below,
@@ -35,6 +24,7 @@ from otspec.programs.sequences.drafted import (
     up_to_end,
 )
 from otspec.programs.sequences.path_program import PathPlan
+from otspec.programs.sequences.text_program import PriceBound
 from otspec.solvers import LinearProgram, Sense, SolverName, solve
 from otspec.solvers.base import SOLVER_TOLERANCE
 
@@ -59,13 +49,13 @@ class BlockPlan(Frozen):
 
     drafted: DraftedSets
     target: LanguageModel
-    coupled: Array
-    duals: Array
+    coupled: arithmetic.Array
+    duals: arithmetic.Array
 
     @property
-    def expected(self) -> Number:
+    def expected(self) -> arithmetic.Number:
         """E[tokens kept]."""
-        return as_number((self.coupled * self._kept()).sum(), like=self.coupled)
+        return arithmetic.as_number((self.coupled * self._kept()).sum(), like=self.coupled)
 
     def check(self) -> None:
         """Check both marginals.
@@ -76,13 +66,18 @@ class BlockPlan(Frozen):
             A negative mass or a marginal that is off: at all in exact arithmetic, in floats by
             more than ten times the solvers' tolerance.
         """
-        slack = 0.0 if is_exact(self.coupled) else 10 * SOLVER_TOLERANCE
+        slack = 0.0 if arithmetic.is_exact(self.coupled) else 10 * SOLVER_TOLERANCE
         lowest = min(self.coupled.min(), 0)
         if -lowest > slack:
             raise ValueError(f"the coupling has a negative mass, {plain(lowest)}")
+        own = text_masses(self.target, self.drafted.depth, "target")
         for name, found, wanted in (
             ("draft", self.coupled.sum(axis=1), self.drafted.chances),
-            ("target", self.coupled.sum(axis=0), self._wanted()[-1]),
+            (
+                "target",
+                self.coupled.sum(axis=0),
+                own[-1],
+            ),
         ):
             worst = np.abs(found - wanted).max()
             if worst > slack:
@@ -100,14 +95,11 @@ class BlockPlan(Frozen):
         return PriceBound.of(self.drafted, self.target, "block", prices)
 
     def paths(self) -> PathPlan:
-        """Return what the coupling selects and keeps of each set.
-
-        A sequence is selected that has as much of the block as any of the set.
-        """
+        """Return what the coupling selects of each set, with most of the block, and keeps of it."""
         drafted, n, length = self.drafted, self.drafted.n, self.drafted.depth
-        selected = zeros(len(drafted.pairs[0]), like=self.coupled)
-        ends = [zeros(n**depth, like=self.coupled) for depth in range(length + 1)]
-        masses, kept = positive_part(self.coupled), self._kept()
+        selected = arithmetic.zeros(len(drafted.pairs[0]), like=self.coupled)
+        ends = [arithmetic.zeros(n**depth, like=self.coupled) for depth in range(length + 1)]
+        masses, kept = arithmetic.positive_part(self.coupled), self._kept()
         for number, sequences in enumerate(drafted.candidates):
             first = int(np.searchsorted(drafted.pairs[0], number))
             for place in np.flatnonzero(masses[number] > 0).tolist():
@@ -119,10 +111,7 @@ class BlockPlan(Frozen):
                 ends[len(head)][place_of(head, n)] += masses[number, place]
         return PathPlan.of(self.bound(), selected, summed_below(tuple(ends), n))
 
-    def _wanted(self) -> Levels:
-        return text_masses(self.target, self.drafted.depth, "target")
-
-    def _kept(self) -> Array:
+    def _kept(self) -> arithmetic.Array:
         """Return how many tokens each set keeps of each block."""
         n, length = self.drafted.n, self.drafted.depth
         kept = np.zeros(self.coupled.shape, dtype=np.intp)
@@ -140,11 +129,9 @@ class BlockCoupling(Frozen, ABC):
     Variables π(x, y) ≥ 0 for everything x that may be drafted and every block y; both marginals.
     """
 
-    name: ClassVar[str]
-    """What error messages call the program."""
+    name: ClassVar[str]  # what error messages call the program
     title: ClassVar[str]
-    smaller: ClassVar[str]
-    """What to do when the program is too large."""
+    smaller: ClassVar[str]  # what to do when the program is too large
 
     target: LanguageModel
     length: int
@@ -159,20 +146,20 @@ class BlockCoupling(Frozen, ABC):
         """Return how many different things may be drafted."""
 
     @abstractmethod
-    def _draft_law(self) -> tuple[IntArray, Array]:
+    def _draft_law(self) -> tuple[arithmetic.IntArray, arithmetic.Array]:
         """Return their name indices, (d, ·), and their probabilities, (d,)."""
 
     @abstractmethod
-    def _kept(self, blocks: IntArray) -> IntArray:
+    def _kept(self, blocks: arithmetic.IntArray) -> arithmetic.IntArray:
         """Return how many tokens of each block are kept of each draft: (b, L) -> (d, b)."""
 
     @abstractmethod
-    def _sets(self) -> Mapping[Sequences, Number]:
+    def _sets(self) -> Mapping[Sequences, arithmetic.Number]:
         """Return what may be drafted as sets of sequences, and their probabilities."""
 
     def size(self) -> Size:
         """Return the size of the program."""
-        drafted, blocks = self._drafted(), counted_power(self.n, self.length)
+        drafted, blocks = self._drafted(), arithmetic.counted_power(self.n, self.length)
         return Size(drafted + blocks, drafted * blocks, 2 * drafted * blocks)
 
     def build(self) -> LinearProgram:
@@ -191,17 +178,16 @@ class BlockCoupling(Frozen, ABC):
         return model.program(self.title, Sense.MAXIMIZE, mass, kept.astype(draft.dtype))
 
     def plan(self, solver: SolverName | None = None) -> BlockPlan:
-        """Return a best coupling.
-
-        ``solver``: by default "rational" for exact data, else "highs".
-        """
+        """Return a best coupling; by default the solver is "rational" if exact, else "highs"."""
         solution = solve(self.build(), solver)
         sets = self._sets()
         possible = {each: mass for each, mass in sets.items() if mass > 0}
         drafted = DraftedSets(possible, self.n).up_to_end(self.target)
         # What is drafted is cut where the target's text ends, blocks where nothing more is drafted.
         beyond = self.n ** (self.length - drafted.depth)
-        coupled = zeros((len(drafted.candidates), self.n**drafted.depth), like=solution.primal)
+        coupled = arithmetic.zeros(
+            (len(drafted.candidates), self.n**drafted.depth), like=solution.primal
+        )
         masses = solution.primal.reshape(len(sets), -1, beyond).sum(axis=2)
         for each, row in zip(sets, masses, strict=True):
             if each in possible:
@@ -247,23 +233,22 @@ class BlockProgram(BlockCoupling):
         check_alike("draft()", draft, "target()", as_distribution(self.target(()), "target()"))
 
     def _drafted(self) -> int:
-        return counted_power(self.n, self.length)
+        return arithmetic.counted_power(self.n, self.length)
 
-    def _draft_law(self) -> tuple[IntArray, Array]:
+    def _draft_law(self) -> tuple[arithmetic.IntArray, arithmetic.Array]:
         return block_law(self.draft, self.length, "draft")
 
-    def _kept(self, blocks: IntArray) -> IntArray:
+    def _kept(self, blocks: arithmetic.IntArray) -> arithmetic.IntArray:
         same = blocks[:, None] == blocks
-        kept: IntArray = np.cumprod(same, axis=2).sum(axis=2)
-        return kept
+        return np.cumprod(same, axis=2).sum(axis=2)
 
-    def _sets(self) -> Mapping[Sequences, Number]:
+    def _sets(self) -> Mapping[Sequences, arithmetic.Number]:
         blocks, masses = self._draft_law()
         pairs = zip(map(tuple, blocks.tolist()), masses.tolist(), strict=True)
         return {frozenset([block]): mass for block, mass in pairs}
 
 
-def ends(model: LanguageModel, blocks: IntArray) -> IntArray:
+def ends(model: LanguageModel, blocks: arithmetic.IntArray) -> arithmetic.IntArray:
     """Return how many tokens each block has up to the end of the model's text: (b, L) -> (b,)."""
     number, length = blocks.shape
     if not isinstance(model, Model):  # whose texts never end
@@ -271,7 +256,9 @@ def ends(model: LanguageModel, blocks: IntArray) -> IntArray:
     return np.array([len(model.up_to_end(tuple(block))) for block in blocks.tolist()])
 
 
-def block_law(model: LanguageModel, length: int, name: str) -> tuple[IntArray, Array]:
+def block_law(
+    model: LanguageModel, length: int, name: str
+) -> tuple[arithmetic.IntArray, arithmetic.Array]:
     """Return all blocks of a length and their probabilities.
 
     ``model``: prefix → distribution. ``name``: what error messages call the model. ``blocks``,

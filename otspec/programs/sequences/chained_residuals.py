@@ -17,8 +17,7 @@ from otspec.programs.formulation import ProgramBuilder, Size, check_size
 from otspec.programs.sequences.one_corrected_token import LongRunProgram, Rows, padded
 from otspec.solvers import LinearProgram, Sense
 
-MOST_TOKENS = 2**31
-"""Most tokens of an alphabet, where a law does not say how many there are."""
+MOST_TOKENS = 2**31  # most tokens of an alphabet, where a law does not say how many there are
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +52,9 @@ class Residual(Frozen):
 class End(NamedTuple):
     """How a block may end."""
 
-    begun: int
-    """The number of the residual that was its target."""
-    decoded: Prefix
-    """What it decoded: the kept tokens, and one more."""
-    handed: int
-    """The number of the residual that the next block has as its target."""
+    begun: int  # the number of the residual that was its target
+    decoded: Prefix  # what it decoded: the kept tokens, and one more
+    handed: int  # the number of the residual that the next block has as its target
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +85,7 @@ class ResidualsProgram(LongRunProgram):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        wanted = "a sequence of Residuals"
-        given = as_list(self.residuals, "residuals", wanted)
+        given = as_list(self.residuals, "residuals", "a sequence of Residuals")
         if not given:
             raise ValueError("residuals is empty: give at least the target after each context")
         residuals = [self._checked(number, residual) for number, residual in enumerate(given)]
@@ -125,7 +120,9 @@ class ResidualsProgram(LongRunProgram):
                 for text, _ in self.models[begun].texts(length):
                     if len(text) < length or not self._drafted(begun, text[:-1]) > 0:
                         continue
-                    for handed in self._next(begun, self.contexts.after(context, text), text):
+                    # After an end token the target is handed over anew.
+                    alike = self._alike[self.contexts.after(context, text)]
+                    for handed in self._anew if self.models[begun].ended(text) else alike:
                         numbers[End(begun, text, handed)] = len(self.residuals) + len(numbers)
         return numbers
 
@@ -140,10 +137,6 @@ class ResidualsProgram(LongRunProgram):
         for number, context in enumerate(self._contexts):
             alike[context].append(number)
         return alike
-
-    def _next(self, begun: int, context: int, text: Prefix) -> list[int]:
-        """Return the residuals that may be handed over: after an end token the target anew."""
-        return self._anew if self.models[begun].ended(text) else self._alike[context]
 
     @cached_property
     def _anew(self) -> list[int]:

@@ -19,8 +19,7 @@ from otspec.models.base import LanguageModel, Model, Prefix
 
 Levels: TypeAlias = tuple[Array, ...]
 """Entry ℓ, shape (n**ℓ,), has a number for each text of ℓ tokens, from the empty text on."""
-Marks: TypeAlias = tuple[npt.NDArray[np.bool_], ...]
-"""The same of truth values: some of the texts."""
+Marks: TypeAlias = tuple[npt.NDArray[np.bool_], ...]  # the same of truth values: some of the texts
 
 
 def text_masses(model: LanguageModel, length: int, name: str) -> Levels:
@@ -99,8 +98,7 @@ def added_up(levels: Levels, n: int) -> Levels:
     return tuple(sums)
 
 
-Sequences: TypeAlias = frozenset[Prefix]
-"""The different candidate sequences that were drafted."""
+Sequences: TypeAlias = frozenset[Prefix]  # the different candidate sequences that were drafted
 
 
 class Drafted(Frozen, ABC):

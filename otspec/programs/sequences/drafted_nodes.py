@@ -26,8 +26,7 @@ from otspec.programs.sequences.drafted import (
 
 ChildrenLaw: TypeAlias = Callable[[Distribution, int], DraftLaw]
 """(draft, k) → the law of k children, such as :class:`otspec.IID`."""
-MOST_TEXTS = 1_000_000
-"""Most texts as long as the tree is deep."""
+MOST_TEXTS = 1_000_000  # most texts as long as the tree is deep
 STARTS = tuple(1 - i / 12 for i in range(12))
 """Chances to miss from which texts that hold too much are looked for."""
 
@@ -138,18 +137,10 @@ class DraftedNodes(Drafted):
     def crossed(self, kept: Levels) -> list[Marks]:
         """Return sets of texts that hold more of what is kept than how likely they are met.
 
-        What is looked for is the most of A(W) − P(W is met). With i.i.d. children the second is
-        concave in the texts that end in W, so that its tangents lead upwards from any start.
-
-        Parameters
-        ----------
-        kept : Levels
-            The probability that exactly a text is kept.
-
-        Returns
-        -------
-        list of Marks
-            In each no text goes on from another. None may be found although there are some.
+        The most of A(W) − P(W is met) is looked for, given ``kept``: how likely exactly each text
+        is kept. With i.i.d. children the second is concave in the texts that end in W: its tangents
+        lead upwards from any start. No text goes on from another. None may be found although there
+        are some.
         """
         at_least = summed_below(tuple(level.astype(float) for level in kept), self.n)
         found: dict[bytes, tuple[float, Marks]] = {}
@@ -214,8 +205,7 @@ class _Children:
     def missed(self, below: Array) -> Number:
         """Return how likely all children miss, if each token does with a probability."""
         if self.law.iid:
-            found: Number = power((self._row * below).sum(), self.law.k)
-            return found
+            return power((self._row * below).sum(), self.law.k)
         of_tuples = below[self._tuples].prod(axis=1) * self._masses
         return as_number(of_tuples.sum(), like=self._row)
 
@@ -223,8 +213,7 @@ class _Children:
         """Return the derivatives of :meth:`missed` by each token's probability, in floats."""
         row = self._row.astype(float)
         if self.law.iid:
-            slopes: Array = self.law.k * (row * below).sum() ** (self.law.k - 1) * row
-            return slopes
+            return self.law.k * (row * below).sum() ** (self.law.k - 1) * row
         chances = below[self._tuples]
         slopes = np.zeros(len(row))
         for child in range(self.law.k):
@@ -235,8 +224,7 @@ class _Children:
     def hit(self, beyond: Array) -> Array:
         """Return how likely a child is each token and goes on to a text: shape (n, ·)."""
         if self.law.iid:
-            hit: Array = 1 - power(1 - self._row[:, None] * beyond, self.law.k)
-            return hit
+            return 1 - power(1 - self._row[:, None] * beyond, self.law.k)
         hit = zeros(beyond.shape, like=beyond)
         for token in range(len(hit)):
             drafted = (self._tuples == token).sum(axis=1)

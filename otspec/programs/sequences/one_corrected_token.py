@@ -17,11 +17,9 @@ from otspec.models.joint_contexts import JointContexts
 from otspec.programs.formulation import ProgramBuilder, Size, check_size
 from otspec.solvers import LinearProgram, Sense
 
-MOST_LENGTH = 100
-"""Most tokens of a block; the programs grow as the alphabet to their power."""
+MOST_LENGTH = 100  # most tokens of a block; the programs grow as the alphabet to their power
 
-Share = tuple[int, Any]
-"""A column of a program, and its coefficient."""
+Share = tuple[int, Any]  # a column of a program, and its coefficient
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +33,6 @@ class LongRunProgram(Frozen, ABC):
     title: ClassVar[str]
     smaller: ClassVar[str] = "use shorter blocks or models that remember less"
 
-    # draft, target: language models that remember finitely many tokens, over one alphabet, in one
-    # arithmetic
     draft: Model
     target: Model
     length: int  # L, the tokens of a block
@@ -144,8 +140,11 @@ class OneTokenProgram(LongRunProgram):
                 balance[context].append((column, -1))
             else:
                 whole = self.draft.after(start).mass(text)
-                rows.add("drafted", (context, *text), [(column, 1), (self._begun(context), -whole)])
-            for token, chance in self._wanted(start + text):
+                rows.add(
+                    "drafted", (context, *text), [(column, 1), (self.columns[context, ()], -whole)]
+                )
+            wanted = enumerate(self.target(start + text).tolist())
+            for token, chance in ((token, chance) for token, chance in wanted if chance > 0):
                 after = self.contexts.after(context, (*text, token))
                 balance[after].append((column, chance))
                 longer = self.columns.get((context, (*text, token)))
@@ -154,16 +153,9 @@ class OneTokenProgram(LongRunProgram):
                     rows.add("wanted", (context, *text, token), [(longer, 1), (column, -chance)])
         for context, shares in balance.items():
             rows.add("balance", (context,), shares)
-        rows.add("all", (), [(self._begun(context), 1) for context in balance])
+        rows.add("all", (), [(self.columns[context, ()], 1) for context in balance])
         for prefix in ("drafted", "wanted"):
             rows.put(prefix, -np.inf, 0)
         rows.put("balance", 0, 0)
         rows.put("all", 1, 1)
         return model.program(self.title, Sense.MAXIMIZE, columns)
-
-    def _begun(self, context: int) -> int:
-        return self.columns[context, ()]
-
-    def _wanted(self, text: Prefix) -> list[tuple[int, Any]]:
-        chances = enumerate(self.target(text).tolist())
-        return [(token, chance) for token, chance in chances if chance > 0]

@@ -17,14 +17,12 @@ from otspec.programs.formulation import ProgramBuilder, Size, check_size
 from otspec.programs.sequences.one_corrected_token import LongRunProgram, Rows, Share, padded
 from otspec.solvers import LinearProgram, Sense, Solution
 
-MOST_PAST = 1_000
-"""Most tokens of the past that are told apart."""
+MOST_PAST = 1_000  # most tokens of the past that are told apart
 
 LARGEST_DENOMINATOR = 10**8
 """Of the duals that prove the bound; those of small programs are fractions of small numbers."""
 
-Window = tuple[int, Prefix]
-"""A past, by the number of its context, and the tokens after it."""
+Window = tuple[int, Prefix]  # a past, by the number of its context, and the tokens after it
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +67,7 @@ class WindowProgram(LongRunProgram):
 
     @cached_property
     def columns(self) -> dict[tuple[int, int], int]:
-        """The number of each variable κ_j(u, z), by j and the number of the window.
-
-        There is one for each token of z, which a block decodes that keeps those before it.
-        """
+        """The number of κ_j(u, z) by j and window, for each token of z after those it keeps."""
         each = [
             (kept, number)
             for kept in range(self.length + 1)

@@ -23,8 +23,6 @@ from otspec._base.digits import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.models.base import Prefix
 from otspec.programs.formulation import Size, check_size
-from otspec.programs.prices import PriceBound
-from otspec.programs.sequences.corrections import CORRECTIONS
 from otspec.programs.sequences.drafted import (
     DraftedSets,
     Levels,
@@ -34,7 +32,8 @@ from otspec.programs.sequences.drafted import (
     summed_below,
     text_masses,
 )
-from otspec.programs.sequences.kept_texts import KeptTexts
+from otspec.programs.sequences.kept_texts import CORRECTIONS, KeptTexts
+from otspec.programs.sequences.text_program import PriceBound
 from otspec.solvers import SOLVERS, LinearProgram, Sense, Solution, SolverName, solve
 from otspec.solvers.base import SOLVER_TOLERANCE
 
@@ -111,13 +110,7 @@ class PathPlan(Frozen):
         return tuple(stops)
 
     def kept(self, sequences: Sequences) -> dict[Prefix, Number]:
-        """Return the law of what is kept given the drafted set.
-
-        Raises
-        ------
-        ValueError
-            A set that is never drafted.
-        """
+        """Return the law of what is kept given a drafted set; a ValueError if it never is one."""
         drafted = self.drafted
         number = drafted.numbers.get(sequences)
         if number is None:
@@ -187,8 +180,7 @@ def _passed(drafted: DraftedSets, selected: Array) -> Levels:
     return summed_below(tuple(ends), drafted.n)
 
 
-CHOSEN = 1e-11
-"""The smallest mass of a float solution that counts as more than rounding."""
+CHOSEN = 1e-11  # the smallest mass of a float solution that counts as more than rounding
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,4 @@
-"""What i.i.d. paths keep at best, with tangents instead of sets of paths (Programs, 6).
-
-Of other trees there is an upper bound, depth by depth (Theory, 17).
-"""
+"""What i.i.d. paths keep at best, with tangents (Programs, 6), and other trees (Theory, 17)."""
 
 from __future__ import annotations
 
@@ -10,23 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from otspec._base.arguments import as_callable, as_instance, as_real
-from otspec._base.arithmetic import IntArray, zeros
+from otspec._base.arithmetic import IntArray, Number, as_number, is_exact, zeros
+from otspec._base.digits import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import check_alike
 from otspec.models.base import LanguageModel
 from otspec.programs.formulation import Size, check_size
-from otspec.programs.prices import PriceBound
-from otspec.programs.sequences.corrections import as_corrects
-from otspec.programs.sequences.drafted import Levels, Marks, added_up, text_masses
+from otspec.programs.sequences.drafted import Drafted, Levels, Marks, added_up, text_masses
 from otspec.programs.sequences.drafted_nodes import DraftedNodes
-from otspec.programs.sequences.kept_texts import KeptTexts
+from otspec.programs.sequences.kept_texts import CORRECTIONS, KeptTexts, as_corrects
 from otspec.solvers import LinearProgram, Sense, solve
 
 
 def depth_cuts(drafted: DraftedNodes, target: LanguageModel) -> list[Marks]:
     """Return for each depth the texts of so many tokens that bound most what is kept of it."""
-    # They are the cut of the texts of that depth as tokens of their own: what one may keep of these
-    # is at most P(a text of W is drafted) + M_b(the others).
+    # What one may keep of these is at most P(a text of W is drafted) + M_b(the others).
     found: list[Marks] = []
     wanted = text_masses(target, drafted.depth, "target")
     for length in range(1, drafted.depth + 1):
@@ -85,10 +80,8 @@ def depth_bound(
     return PriceBound.of(drafted, target, corrects, added_up(tuple(weights), drafted.n))
 
 
-CLOSEST = 1e-6
-"""The smallest share that tangents may add, with some thousand tangents."""
-FEWEST = 1e-6
-"""Where the tangents begin: the smallest mass of paths at which one touches, but 0."""
+CLOSEST = 1e-6  # the smallest share that tangents may add, with some thousand tangents
+FEWEST = 1e-6  # where the tangents begin: the smallest mass of paths at which one touches, but 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,16 +162,11 @@ class TextProgram(KeptTexts):
         return Size(rows, texts * (1 + tangents), texts * (3 + 4 * tangents))
 
     def build(self) -> LinearProgram:
-        """Build the linear program, in floats.
-
-        Raises
-        ------
-        ValueError
-            It would not fit in memory; the message names its size.
-        """
+        """Build the linear program, in floats; errors as :meth:`PathProgram.build`."""
         check_size("text", self.size(), "use fewer tokens, or depth_bound")
         model, texts = self._begun()
-        drafted = self.flat(self._paths).astype(float)
+        masses = text_masses(self.drafted.draft, self.drafted.depth, "draft")
+        drafted = self.flat(masses).astype(float)
         names, length = texts[:, None], len(self.places[1])
         parents = self._above()
         for number, touch in enumerate(self.touches):
@@ -195,11 +183,6 @@ class TextProgram(KeptTexts):
             model.put(held, over)
             model.put(held, texts, -1)
         return model.program(f"texts ({self.corrects})", Sense.MAXIMIZE, texts)
-
-    @cached_property
-    def _paths(self) -> Levels:
-        """The draft's probability of each text."""
-        return text_masses(self.drafted.draft, self.drafted.depth, "draft")
 
     def _above(self) -> IntArray:
         """Return the variable of the text without its last token, for each text of two or more."""
@@ -244,3 +227,57 @@ class TextOptimum(Frozen):
     least: float
     most: float
     at_least: Levels
+
+
+@dataclass(frozen=True, eq=False)
+class PriceBound(Frozen):
+    """A bound of what any rule keeps of drafted texts, from a price u(s) for each text s.
+
+    Law: E[τ] = E[u(kept)] + E[τ − u(kept)]. The first is at most the expectation of the highest
+    price of the drafted texts. For the second nothing is left of the drafts but that what is
+    kept begins the target's text: it is at most E[max over beginnings s of len(s) − u(s)], and
+    where only one token is corrected, the most that whoever stops the text without knowing more
+    of it than the next token gets of len(s) − u(s). So any prices give a bound; the best give
+    the optimum.
+
+    Parameters
+    ----------
+    drafted : Drafted
+    target : callable
+        Language model: prefix → distribution.
+    corrects : {"block", "one"}
+    prices : Levels
+        Entry ℓ has the prices of the texts of ℓ tokens, shape (n**ℓ,).
+    value : float or Fraction
+        The bound.
+    """
+
+    drafted: Drafted
+    target: LanguageModel
+    corrects: str
+    prices: Levels
+    value: Number
+
+    @classmethod
+    def of(
+        cls, drafted: Drafted, target: LanguageModel, corrects: str, prices: Levels
+    ) -> PriceBound:
+        """Return the bound of prices."""
+        masses = text_masses(target, drafted.depth, "target")
+        left = CORRECTIONS[as_corrects(corrects)].left(prices, masses, drafted.n)
+        value = as_number(drafted.highest(prices) + left, like=masses[0])
+        return cls(drafted, target, corrects, prices, value)
+
+    def check(self) -> None:
+        """Check the bound from the prices alone.
+
+        Raises
+        ------
+        ValueError
+            It is below what the prices prove: at all in exact arithmetic, in floats by more than
+            rounding.
+        """
+        again = PriceBound.of(self.drafted, self.target, self.corrects, self.prices).value
+        slack = 0 if is_exact(self.prices[0]) else self.drafted.depth * 1e-12
+        if not self.value >= again - slack:
+            raise ValueError(f"value is {plain(self.value)}: the prices prove {plain(again)} only")

@@ -24,8 +24,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution
 from otspec.optimum.pools.knots import chain_sums
-from otspec.optimum.pools.laws import SelectionLaw
-from otspec.optimum.pools.pools import Pools
+from otspec.optimum.pools.pools import Pools, SelectionLaw
 from otspec.rules.pooled.inside_masses import InsideMasses
 
 NEAR = 4

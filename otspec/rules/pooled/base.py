@@ -22,8 +22,7 @@ from otspec.distributions import Distribution, DistributionLike, as_k
 from otspec.drafts.single import ByRatio
 from otspec.estimate import Exact, Known
 from otspec.optimum.acceptance import optima_of
-from otspec.optimum.pools.laws import SelectionLaw, clipped_law
-from otspec.optimum.pools.pools import Pools, by_thresholds
+from otspec.optimum.pools.pools import Pools, SelectionLaw, by_thresholds, clipped_law
 from otspec.ratios import Pair
 from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.pooled.barriers import Barriers, find_barriers

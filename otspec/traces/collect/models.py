@@ -44,13 +44,7 @@ class Models:
         return tuple(sorted(token for token in tokens if token < self.vocabulary))
 
     def begun(self, prompt: str, *, chat: bool) -> list[int]:
-        """Return the tokens of a prompt, as it is or in the turns of a chat.
-
-        Raises
-        ------
-        ValueError
-            A prompt without a token, or a tokenizer that has no chat template.
-        """
+        """Return the tokens of a prompt, as it is or in the turns of a chat: at least one."""
         if chat:
             if not self.tokenizer.chat_template:
                 raise ValueError("the tokenizer has no chat template: leave out --chat")
@@ -64,20 +58,10 @@ class Models:
         return tokens
 
     def logits(self, model: Any, tokens: list[int], cache: Any) -> tuple[Array, Any]:
-        """Return what a model says after each of the tokens that follow those in its cache.
+        """Return what a model says after each of the tokens that follow its cache, and the cache.
 
-        Returns
-        -------
-        rows : ndarray of float16, shape (m, n)
-            Logits less the largest of their row: the same distributions, and the likely tokens
-            have the most digits.
-        cache
-            With the tokens added.
-
-        Raises
-        ------
-        ValueError
-            Logits that are no numbers.
+        The rows are float16, shape (m, n): logits less the largest of their row, so that the likely
+        tokens have the most digits. A ValueError refuses logits that are no numbers.
         """
         import torch
 
@@ -96,12 +80,10 @@ class Models:
 class NamedModels:
     """The options of a command that say which models it asks, checked."""
 
-    # target, draft: as for :func:`load_models`; of a target without a draft layers are left out
     target: str | None
     draft: str | None
-    gguf: str | None  # as for :func:`load_gguf`, in place of both
-    # which layers of the target the draft leaves out; for the GGUF file by default those of SmolLM2
-    skip_layers: tuple[int, ...] | None
+    gguf: str | None  # in place of both
+    skip_layers: tuple[int, ...] | None  # of a target without a draft; by default SmolLM2's
 
     def __post_init__(self) -> None:
         if (self.target is None) == (self.gguf is None):
@@ -127,19 +109,10 @@ class NamedModels:
 
 
 def load_models(draft: str, target: str, *, device: str | None = None) -> Models:
-    """Load two models and their tokenizer.
+    """Load two models and their tokenizer, from folders or the Hugging Face hub.
 
-    Parameters
-    ----------
-    draft, target : str
-        A folder, or the name of a model on the Hugging Face hub.
-    device : str, optional
-        Such as ``"cuda"`` or ``"cpu"``; by default a GPU if there is one.
-
-    Raises
-    ------
-    ValueError
-        Missing packages, models that cannot be loaded, or tokenizers that differ.
+    ``device`` is such as ``"cuda"`` or ``"cpu"``; by default a GPU if there is one. A ValueError
+    says which packages are missing, why a model cannot be loaded, or that tokenizers differ.
     """
     where = _device(device)
     transformers = pretrained.model_package("transformers")
@@ -160,20 +133,9 @@ def load_models(draft: str, target: str, *, device: str | None = None) -> Models
 def load_gguf(name: str, skipped: Iterable[int], *, device: str | None = None) -> Models:
     """Load a model from a GGUF file, with itself as the draft, some layers left out.
 
-    Parameters
-    ----------
-    name : str
-        The file, or an installed package that holds it, see
-        :func:`otspec.models.pretrained.find_gguf`.
-    skipped : iterable of int
-        Which layers the draft leaves out.
-    device : str, optional
-        As for :func:`load_models`.
-
-    Raises
-    ------
-    ValueError
-        Missing packages, a file that cannot be read, or layers that the model does not have.
+    ``name`` is the file, or an installed package that holds it, see
+    :func:`otspec.models.pretrained.find_gguf`; ``skipped`` are the layers that the draft leaves
+    out. Otherwise as :func:`load_models`.
     """
     where = _device(device)
     target, tokenizer = pretrained.read_gguf(pretrained.find_gguf(name))

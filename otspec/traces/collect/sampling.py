@@ -8,8 +8,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen
 from otspec.traces.collect.models import Models
-from otspec.traces.readers.logged_numbers import DRAFTED
-from otspec.traces.warping import warp
+from otspec.traces.readers.logged_numbers import DRAFTED, warp
 
 
 @dataclass(frozen=True)
@@ -37,16 +36,11 @@ class Script:
 
 @dataclass(frozen=True, eq=False)
 class LoggedText(Frozen):
-    """What both models say along a drafted block.
+    """What both models say along a drafted block, as it was logged."""
 
-    ``draft``, ``target``, shape (L + 1, n): logits less the largest of their row, before each
-    drafted token and after the last. ``tokens``, shape (L,): each drawn from the draft at
-    temperature 1, as it was logged.
-    """
-
-    draft: Array
+    draft: Array  # (L + 1, n): logits less the largest of their row
     target: Array
-    tokens: IntArray
+    tokens: IntArray  # (L,): each drawn from the draft at temperature 1
 
 
 def log_text(models: Models, prompt: str, script: Script, index: int, block: int) -> LoggedText:
@@ -97,9 +91,8 @@ class Part:
     """One text of a trace."""
 
     prompt: str
-    # index, block: the number of the prompt, and of the block after it
-    index: int
-    block: int = 0
+    index: int  # the number of the prompt
+    block: int = 0  # the number of the block after it
     depth: int | None = None  # the only position to keep, as the number of drafted tokens before it
     group: str = ""  # what the names of the arrays begin with that the text goes into
 
@@ -146,15 +139,10 @@ def collect(
     ----------
     models : Models
     prompts : sequence of str
-    length : int
-        Tokens in a block, L.
     blocks : int
         Blocks that are drafted after each prompt, independently.
-    seed : int
-    chat : bool
-        Put each prompt into the turns of the tokenizer's chat template.
-    sampled : int
-        Tokens that are drawn from the target between prompt and block, none of which ends the text.
+    length, seed, chat, sampled
+        As in :class:`Script`.
 
     Returns
     -------
@@ -183,7 +171,7 @@ def collect_sample(
     ----------
     models : Models
     prompts : sequence of str
-        The first ``texts`` + ``blocks`` are used.
+        The first ``texts`` + ``blocks`` are used; a ValueError asks for as many.
     texts : int
         N: of text i, from 0, the position at depth i mod (L + 1) of its block is logged.
     blocks : int
@@ -199,11 +187,6 @@ def collect_sample(
         ``block_target_logits``, shape (B, L, n), before each drafted token;
         ``block_draft_tokens``, shape (B, L); ``block_prompts``, shape (B,). All as of
         :func:`collect` for the same prompts: these are rows of that.
-
-    Raises
-    ------
-    ValueError
-        Too few prompts, one without a token, or a model whose logits are no numbers.
     """
     return gathered(models, fair_sample(prompts, texts, blocks, script.length), script)
 
@@ -215,12 +198,7 @@ def whole_blocks(prompts: Sequence[str], blocks: int = 1) -> list[Part]:
 
 
 def fair_sample(prompts: Sequence[str], texts: int, blocks: int, length: int) -> list[Part]:
-    """Return one position of each of the first texts, and the whole blocks of the next.
-
-    The position of text i is that at depth i mod (L + 1): the rule knows nothing of what is logged.
-
-    ``prompts``: the first ``texts`` + ``blocks`` are used. ``length``: tokens in a block, L.
-    """
+    """Return one position of each first text, at depth i mod (L + 1), and blocks of the next."""
     _refuse_none(prompts, texts + blocks)
     positions = [Part(prompts[i], i, depth=i % (length + 1)) for i in range(texts)]
     return positions + [Part(prompts[i], i, group=DRAFTED) for i in range(texts, texts + blocks)]

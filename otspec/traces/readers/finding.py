@@ -12,8 +12,7 @@ from otspec.traces.printable import printable
 from otspec.traces.readers.logged_numbers import DRAFTED, KINDS, SIDES
 from otspec.traces.readers.source import Source
 
-_MOST = 8
-"""Arrays that a message names."""
+_MOST = 8  # arrays that a message names
 
 
 def find_source(text: str, kind: str | None = None, *, tokens: bool = False) -> Source:
@@ -205,24 +204,11 @@ def _of_files(text: str, ending: str, kind: str, tokens: bool) -> Source:
 
 
 def locate_arrays(path: Path) -> dict[str, StoredArray]:
-    """Find the arrays of a file or folder by their headers.
+    """Find the arrays of a file or folder by their headers, in a format of ``trace_formats()``.
 
-    Parameters
-    ----------
-    path : path
-        Of a format in :func:`otspec.files.trace_formats`, by its ending.
-
-    Returns
-    -------
-    dict of str to StoredArray
-        The name is empty in a format without names. What cannot be read as an array is left out,
-        unless its name is one of a trace.
-
-    Raises
-    ------
-    ValueError
-        No such file, an unknown ending, a malformed file; or arrays of objects, which are never
-        unpickled. The message names the file.
+    The name is empty in a format without names. What cannot be read as an array is left out, unless
+    its name is one of a trace. A ValueError names a file that is missing, malformed or of an
+    unknown ending, or holds arrays of objects, which are never unpickled.
     """
     form = format_of(path, trace_formats(), "a trace is")
     path = path.resolve()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import math
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +18,30 @@ from otspec._base.arithmetic import Array
 from otspec._base.memory import refuse_too_large
 from otspec.distributions import Distribution
 from otspec.files import StoredArray
-from otspec.traces.readers.changed_files import ChangedInputError, stamp_of
 from otspec.traces.readers.logged_numbers import SIDES, Warp, Warping, check_logged, check_tokens
 from otspec.traces.readers.texts import BlockReader, LoggedText, TextRows
+
+
+class ChangedInputError(ValueError):
+    """A source that was changed while a run read it, so that its results are of no one input."""
+
+
+def stamp_of(paths: Iterable[Path], *, inodes: bool) -> dict[str, Any]:
+    """Return what changes if one of the files does: their number, bytes, latest time and digest."""
+    digest = hashlib.sha256()
+    count = size = latest = 0
+    for path in paths:
+        try:
+            status = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            told: list[Any] = [os.fspath(path), None]
+        else:
+            told = [os.fspath(path), status.st_size, status.st_mtime_ns]
+            told += [status.st_ino] if inodes else []
+            count, size = count + 1, size + status.st_size
+            latest = max(latest, status.st_mtime_ns)
+        digest.update(json.dumps(told).encode())
+    return {"files": count, "bytes": size, "latest": latest, "digest": digest.hexdigest()}
 
 
 @dataclass(frozen=True)
@@ -45,8 +69,7 @@ class Source:
     Raises
     ------
     ValueError
-        Shapes that differ or have no position axis, no position; or entries that are no floats;
-        tokens of another shape, or that are no integers; a model of another name; a row that takes
+        Arrays of other shapes or types, no position, a model of another name; a row that takes
         more than half of the machine's memory.
     """
 
@@ -111,13 +134,7 @@ class Source:
         return self.positions // self.cluster_length
 
     def cluster_of(self, position: int) -> int:
-        """Return the number of the cluster that a position is in.
-
-        Raises
-        ------
-        ValueError
-            No such position.
-        """
+        """Return the number of the cluster that a position is in; a ValueError if there is none."""
         if not 0 <= position < self.positions:
             raise ValueError(
                 f"position is {position}: {self.name} has positions 0 to {self.positions - 1:,}"
@@ -130,13 +147,7 @@ class Source:
         return self.shape[-1] * sum(np.dtype(side.dtype).itemsize for _, side in self._sides())
 
     def unpacked(self, folder: Path, prefix: str) -> Source:
-        """Return the source with compressed arrays unpacked into a folder.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`otspec.traces.readers.StoredArray.unpacked`.
-        """
+        """Return the source with compressed arrays unpacked into a folder."""
         draft, target, *drawn = (
             array.unpacked(folder / f"{prefix}-{which}.npy")
             for which, (_, array) in zip(
@@ -151,13 +162,8 @@ class Source:
     ) -> Iterator[tuple[int, Warping, Distribution, Distribution]]:
         """Yield position, warping, draft and target for each of a range of positions.
 
-        Positions are numbered through all but the last axis of the arrays.
-
-        Raises
-        ------
-        ValueError
-            Arrays that are still packed or unreadable; a row that no distribution follows from.
-            The message names the file and the position.
+        Positions are numbered through all but the last axis of the arrays. A ValueError names the
+        file and the position of a row that no distribution follows from, or that cannot be read.
         """
         drafts, targets = (array.rows(start, stop) for _, array in self._sides())
         for position, *rows in zip(range(start, stop), drafts, targets, strict=True):
@@ -242,11 +248,7 @@ class Source:
         return warping.distribution(row, self.kind, f"{name}[{place}]")
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells this source from a changed one: paths, stamps, shapes, types.
-
-        Stamps are those of :func:`~otspec.traces.readers.changed_files.stamp_of` for all files of
-        an array.
-        """
+        """Return what tells this source from a changed one: paths, stamps, shapes, types."""
         arrays = [
             {
                 "file": array.path,
@@ -267,15 +269,7 @@ class Source:
         return max(int(stamp["latest"]) for stamp in stamps)
 
     def refuse_newer(self, start: int, stop: int, latest: int) -> None:
-        """Refuse files that were changed after a time, of those that hold a range of positions.
-
-        Raises
-        ------
-        ChangedInputError
-            Naming the file.
-        ValueError
-            Arrays that are no longer readable.
-        """
+        """Refuse files that hold a range of positions and were changed after a time."""
         files = [array.files(start, stop) for _, array in self._sides()]
         first, last = start // self.text_length, -(-stop // self.text_length)
         files += [array.files(first, last) for _, array in self._drawn()]

@@ -18,16 +18,10 @@ _BLOCK_BYTES = 8 * 2**20
 
 
 class TextRows(Sequence[Distribution]):
-    """The distributions of one model along a text, each made when it is looked at.
+    """The distributions of one model along a text, a range, each made when it is looked at.
 
-    A slice is such a sequence, too. What is looked at twice is made twice, so that a text of any
-    length takes no more memory than a block of rows.
-
-    Parameters
-    ----------
-    positions : range
-    distribution : callable
-        Takes a position, and returns the model's distribution there.
+    What is looked at twice is made twice, so that a text of any length takes no more memory than a
+    block of rows. ``distribution`` takes a position, and returns the model's distribution there.
     """
 
     def __init__(self, positions: range, distribution: Callable[[int], Distribution]) -> None:
@@ -75,13 +69,7 @@ class LoggedText(NamedTuple):
     cluster: int
 
     def block(self, length: int | None = None, end: Collection[int] = ()) -> LoggedBlock:
-        """Return the first tokens, by default all, with their rows in memory.
-
-        Raises
-        ------
-        ValueError
-            As :class:`otspec.logged.LoggedBlock`.
-        """
+        """Return the first tokens, by default all, with their rows in memory."""
         from otspec.logged import LoggedBlock  # and all that is known of blocks and trees
 
         tokens = self.tokens[:length]
@@ -106,5 +94,4 @@ class BlockReader:
         if not self._start <= position < self._start + len(self._block):
             stop = min(position + self._most, self._stop)
             self._start, self._block = position, self._stored.rows(position, stop)
-        row: Array = self._block[position - self._start]
-        return row
+        return self._block[position - self._start]

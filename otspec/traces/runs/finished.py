@@ -15,7 +15,7 @@ from otspec._base.extras import needed
 from otspec._base.writing import UNFINISHED
 from otspec.frames import Tabular
 from otspec.traces.runs.folder import Identity, RunFolder, name_of, read_identity
-from otspec.traces.runs.result_files import Label, read_label, read_part
+from otspec.traces.runs.work import Label, read_label, read_part
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class FinishedRun(Tabular):
     """The results of a run: a row for each position and whatever the run compared there.
 
-    Made by :func:`read_run`.
+    Made by :func:`read_run`. A part that was damaged or exchanged since is a ValueError.
 
     Parameters
     ----------
@@ -43,24 +43,12 @@ class FinishedRun(Tabular):
     parts: tuple[tuple[Path, Label], ...]
 
     def tables(self) -> Iterator[pa.Table]:
-        """Yield the table of each part, one at a time, in order.
-
-        Raises
-        ------
-        ValueError
-            A part that was damaged or exchanged since.
-        """
+        """Yield the table of each part, one at a time, in order."""
         for path, label in self.parts:
             yield read_part(path, label)
 
     def to_arrow(self) -> pa.Table:
-        """Return the whole table of Arrow, which must fit into memory.
-
-        Raises
-        ------
-        ValueError
-            A part that was damaged or exchanged since.
-        """
+        """Return the whole table of Arrow, which must fit into memory."""
         pa = needed("pyarrow", "a run over traces", "runs")
 
         said = {"rows": "positions", "source": ", ".join(self.sources), "run": self.run}
@@ -70,16 +58,11 @@ class FinishedRun(Tabular):
     def scan(self) -> pl.LazyFrame:
         """Return a lazy frame of polars, which reads of the files what a query needs.
 
-        The parts were whole when the run was read; polars looks at no seal.
-
-        Raises
-        ------
-        ValueError
-            polars is not installed.
+        The parts were whole when the run was read; polars, which must be installed, looks at no
+        seal.
         """
         polars = needed("polars", "scan", "frames")
-        frame: pl.LazyFrame = polars.scan_parquet([path for path, _ in self.parts], glob=False)
-        return frame
+        return polars.scan_parquet([path for path, _ in self.parts], glob=False)
 
 
 def read_run(path: str | PathLike[str], *, unfinished: bool = False) -> FinishedRun:

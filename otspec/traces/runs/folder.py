@@ -11,8 +11,7 @@ from typing import Any
 from otspec._base.writing import UNFINISHED, remove_unfinished
 from otspec.files import named_errors
 from otspec.traces.readers import ChangedInputError, Source
-from otspec.traces.runs.result_files import SCHEMA
-from otspec.traces.runs.work import Chunk, Work
+from otspec.traces.runs.work import SCHEMA, Chunk, Work
 from otspec.version import __version__
 
 _FOUND = (
@@ -110,8 +109,7 @@ def identity_of(sources: Sequence[Source], work: Work, chunk: int | None) -> Ide
         "chunk": chunk,
         "sources": [source.identity() for source in sources],
     }
-    plain: Identity = json.loads(json.dumps(identity))  # tuples are lists there
-    return plain
+    return json.loads(json.dumps(identity))  # tuples are lists there
 
 
 def name_of(identity: Identity) -> str:

@@ -15,9 +15,8 @@ from otspec._base.extras import needed
 from otspec._base.writing import write_text
 from otspec.traces.readers import Source
 from otspec.traces.runs.folder import RunFolder, identity_of, name_of, refuse_another
-from otspec.traces.runs.result_files import read_part
 from otspec.traces.runs.run import Run
-from otspec.traces.runs.work import Chunk, Work, chunks_of
+from otspec.traces.runs.work import Chunk, Work, chunks_of, read_part
 
 NAME = "run.lock"
 """The file of the lock; it stays, says who holds the lock, and is empty when nobody does."""
@@ -30,11 +29,15 @@ def locked(folder: Path, name: str = NAME) -> Iterator[None]:
     # Where Python has none, as on Windows, there is no lock; parts still say which run they are of.
     with _opened(folder / name) as stream:
         if not _acquired(stream):
+            told, holder = "another process", _holder(stream)
+            if holder is not None:
+                pid, host, since = (holder.get(key) for key in ("pid", "host", "since"))
+                told = f"process {pid} on {host} since {since}"
             raise ValueError(
-                f"{folder} is in use by {_told(_holder(stream))}: wait for it, end it, or choose "
-                "another folder"
+                f"{folder} is in use by {told}: wait for it, end it, or choose another folder"
             )
-        _write(stream, _this_process())
+        since = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+        _write(stream, {"pid": os.getpid(), "host": socket.gethostname(), "since": since})
         try:
             yield
         finally:
@@ -74,11 +77,6 @@ def _acquired(stream: IO[str]) -> bool:
     return True
 
 
-def _this_process() -> dict[str, Any]:
-    now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
-    return {"pid": os.getpid(), "host": socket.gethostname(), "since": now}
-
-
 def _write(stream: IO[str], holder: dict[str, Any] | None) -> None:
     stream.seek(0)
     stream.truncate()
@@ -97,16 +95,9 @@ def _holder(stream: IO[str]) -> dict[str, Any] | None:
     return holder if isinstance(holder, dict) else None
 
 
-def _told(holder: dict[str, Any] | None) -> str:
-    if holder is None:
-        return "another process"
-    return "process {} on {} since {}".format(*(holder.get(k) for k in ("pid", "host", "since")))
-
-
 _PREFIX = "otspec-"
 _RUN = "run"
-_MARK = "temporary"
-"""The lock of such a folder, which no folder has that somebody wants to keep."""
+_MARK = "temporary"  # the lock of such a folder, which no folder has that somebody wants to keep
 
 
 @contextmanager
@@ -157,10 +148,6 @@ def open_run(
         damaged, or are of another run, are removed; ``Run.removed`` says which.
     overwrite : bool
         Remove an earlier run from the folder.
-
-    Yields
-    ------
-    Run
 
     Raises
     ------

@@ -14,8 +14,7 @@ from typing import Any
 from otspec._base.extras import let_arrow_do_without_pandas, needed
 
 Graph = dict[str, tuple[Any, ...]]
-Get = Callable[[Graph, list[str]], Any]
-"""Dask's way to run a graph, the same for all schedulers."""
+Get = Callable[[Graph, list[str]], Any]  # Dask's way to run a graph, the same for all schedulers
 
 _INTERRUPTS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
 """What a terminal sends to all processes of a command."""
@@ -30,14 +29,7 @@ def cores() -> int:
 def run_all(
     tasks: Sequence[tuple[Any, ...]], *, workers: int | None = None, scheduler: str | None = None
 ) -> None:
-    """Run tasks and wait for all of them.
-
-    ``tasks``: a function that can be sent to other processes, and its arguments. ``workers``:
-    processes on this machine, by default one per core; with one, or for one task, all is done in
-    this process. Processes, since threads are slower: much of a comparison is Python.
-    ``scheduler``: the address of a Dask scheduler, such as ``tcp://host:8786``, whose workers are
-    used instead.
-    """
+    """Run tasks, functions and their arguments, on workers or a Dask scheduler; wait for all."""
     graph = {f"chunk-{index:09}": task for index, task in enumerate(tasks)}
     if not graph:
         return

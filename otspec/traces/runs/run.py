@@ -13,8 +13,7 @@ from otspec._base.writing import write_text
 from otspec.traces.readers import ChangedInputError, Source
 from otspec.traces.runs.folder import Identity, RunFolder, name_of, refuse_changed
 from otspec.traces.runs.parallel import run_all
-from otspec.traces.runs.result_files import read_part, write_part
-from otspec.traces.runs.work import Chunk, Work
+from otspec.traces.runs.work import Chunk, Work, read_part, write_part
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,16 +35,7 @@ def compute_part(chunk: Chunk, work: Work, run: str, latest: int, part: str, fai
 
 @dataclass(frozen=True)
 class Failure:
-    """A chunk without results.
-
-    It is computed again when the run is resumed.
-
-    Parameters
-    ----------
-    chunk : Chunk
-    reason : str
-        One line that names the file and, if it is one, the position.
-    """
+    """A chunk without results, and why; it is computed again when the run is resumed."""
 
     chunk: Chunk
     reason: str
@@ -103,10 +93,7 @@ class Run:
     def tables(self) -> Iterator[tuple[Source, pa.Table]]:
         """Yield source and table of each finished chunk, one at a time, in order.
 
-        Raises
-        ------
-        ValueError
-            A part that was damaged since it was written, or is of another run.
+        A part that was damaged since it was written, or is of another run, is a ValueError.
         """
         run = name_of(self.made_with)
         for chunk in self.finished():
@@ -116,21 +103,24 @@ class Run:
                 raise ValueError(f"{error}; use --resume, which computes it again") from error
 
     def compute(self, *, workers: int | None = None, scheduler: str | None = None) -> None:
-        """Compute the chunks that are not finished.
-
-        Whatever is interrupted, finished parts stay.
+        """Compute the chunks that are not finished; whatever is interrupted, finished parts stay.
 
         Parameters
         ----------
-        workers, scheduler
-            As for :func:`otspec.traces.runs.parallel.run_all`.
+        workers : int, optional
+            Processes on this machine, by default one per core; with one, or for one chunk, all is
+            done in this process. Processes, since threads are slower: much of a comparison is
+            Python.
+        scheduler : str, optional
+            The address of a Dask scheduler, such as ``tcp://host:8786``, whose workers are used
+            instead.
 
         Raises
         ------
         ChangedInputError
             A source was changed since the run began.
         ValueError, OSError
-            As :func:`otspec.traces.runs.parallel.run_all`.
+            A worker died, or a part cannot be written.
         """
         let_arrow_do_without_pandas()
         done = {chunk.index for chunk in self.finished()}
@@ -150,15 +140,9 @@ class Run:
         latest = {name: source.latest() for name, source in ready.items()}
         for chunk in pending:
             if chunk.source.name in ready:
-                yield (
-                    compute_part,
-                    replace(chunk, source=ready[chunk.source.name]),
-                    self.work,
-                    run,
-                    latest[chunk.source.name],
-                    str(self.places.part(chunk)),
-                    str(self.places.failure(chunk)),
-                )
+                own, when = ready[chunk.source.name], latest[chunk.source.name]
+                paths = str(self.places.part(chunk)), str(self.places.failure(chunk))
+                yield compute_part, replace(chunk, source=own), self.work, run, when, *paths
 
     def _unpacked(self, pending: Sequence[Chunk]) -> dict[str, Source]:
         """Unpack the sources that need it; the chunks of one where that fails have failed."""

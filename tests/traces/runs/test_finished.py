@@ -12,8 +12,8 @@ import trace_files as files
 from otspec.traces import Warping, compare, load_trace, read_run
 from otspec.traces.readers import find_source
 from otspec.traces.runs import Settings, open_run
-from otspec.traces.runs.result_files import SCHEMA
 from otspec.traces.runs.run import Run
+from otspec.traces.runs.work import SCHEMA
 
 KS, LAWS = (1, 2), ("iid", "hub")
 SHAPES = ((2, 3, 5), (4, 5))

@@ -13,9 +13,8 @@ from command_line import complaint, run
 from otspec.cli.main import main
 from otspec.traces import Warping
 from otspec.traces.readers import find_source
-from otspec.traces.runs import result_files
-from otspec.traces.runs.result_files import Label, read_part, write_part
-from otspec.traces.runs.work import Chunk, Settings
+from otspec.traces.runs import work
+from otspec.traces.runs.work import Chunk, Label, Settings, read_part, write_part
 
 LABEL = Label("0123456789abcdef" * 4, "trace.npz", 0, 6)
 
@@ -93,10 +92,10 @@ def test_a_part_with_another_label_is_refused(part, label, says):
 
 
 def test_a_part_of_another_schema_is_refused(table, part, monkeypatch):
-    monkeypatch.setattr(result_files, "SCHEMA", 4)
+    monkeypatch.setattr(work, "SCHEMA", 4)
     write_part(table, LABEL, part)
     monkeypatch.undo()
-    assert f"its schema is 4, not {result_files.SCHEMA}" in refuse(part)
+    assert f"its schema is 4, not {work.SCHEMA}" in refuse(part)
 
 
 def test_files_of_others_have_no_seal(table, part):

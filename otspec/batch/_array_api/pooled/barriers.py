@@ -1,22 +1,16 @@
-"""Which knots between pools are barriers at a uniform number, all rows at once (Pooled, prop. 4).
-
-Let B be the law that is wanted below each knot, and G the probability that all drafts are below.
-At the uniform number u the barriers are the corners of the lower convex hull of B − u G: so every
-chord that ends at a barrier is less steep than every chord that begins there.
-"""
+"""Barriers between pools at a uniform number, all rows at once (Pooled, prop. 4)."""
 
 import math
 
 from otspec.batch._array_api.library import Array, Library
 
 
-def barriers(library: Library, widths: Array, rises: Array, tight: Array) -> Array:
-    """Return which of the inner knots, of number 1 to m, are barriers: (..., m).
-
-    ``widths``, shape (..., m + 1): the draft mass of each pool, in any unit; none is negative.
-    ``rises``, shape (..., m + 1): by how much B − u G rises over each pool. ``tight``, shape (...,
-    1): the knot where B is as low as it can be, which is always a barrier, as are both ends.
-    """
+def barriers(library: Library, widths, rises, tight) -> Array:
+    """Return which of the inner knots, of number 1 to m, are barriers: (..., m)."""
+    # B is the law that is wanted below each knot, and G the probability that all drafts are below.
+    # Given the draft mass of each pool and by how much B − u G rises over it, the barriers at u are
+    # the corners of the lower convex hull of B − u G: each chord that ends at one is less steep
+    # than each that begins there. `tight`, where B is as low as it can be, is always one.
     xp = library.xp
     ids = library.arange(widths.shape[-1])
     behind = ids[:, None] <= ids
@@ -33,14 +27,14 @@ def barriers(library: Library, widths: Array, rises: Array, tight: Array) -> Arr
     return (beginning[..., 1:] > ending[..., :-1]) | (ids[1:] == tight)
 
 
-def group_start(library: Library, barrier: Array, top: Array) -> Array:
+def group_start(library: Library, barrier, top) -> Array:
     """Return the lowest pool of the group that holds pool ``top``, shape (..., 1)."""
     ids = library.arange(barrier.shape[-1]) + 1
     below = library.xp.where(barrier & (ids <= top), ids, 0)
     return library.xp.max(below, axis=-1, keepdims=True)
 
 
-def group_end(library: Library, barrier: Array, top: Array) -> Array:
+def group_end(library: Library, barrier, top) -> Array:
     """Return the knot above the group that holds pool ``top``, shape (..., 1)."""
     last = barrier.shape[-1] + 1
     ids = library.arange(last - 1) + 1
@@ -48,7 +42,7 @@ def group_end(library: Library, barrier: Array, top: Array) -> Array:
     return library.xp.min(above, axis=-1, keepdims=True)
 
 
-def ascending(library: Library, values: Array) -> Array:
+def ascending(library: Library, values) -> Array:
     """Return running maxima, at least 0."""
     xp = library.xp
     ids = library.arange(values.shape[-1])
@@ -56,7 +50,7 @@ def ascending(library: Library, values: Array) -> Array:
     return xp.max(xp.where(earlier, values[..., None, :], 0.0), axis=-1)
 
 
-def descending(library: Library, values: Array) -> Array:
+def descending(library: Library, values) -> Array:
     """Return running minima."""
     xp = library.xp
     ids = library.arange(values.shape[-1])

@@ -1,12 +1,100 @@
-"""Graded pools of distinct drafts: their masses and law (Beyond, prop. 6 and 7)."""
+"""Graded pools of distinct drafts: their masses and law (Beyond, prop. 6 and 7).
 
+That all arrivals are below a knot is the chance of a race: heavy tokens arrive after exponential
+times, light ones as a Poisson process by their sum. Its integral is a sum over logarithms of time.
+"""
+
+import math
 from dataclasses import dataclass
 
 from otspec.batch._array_api.library import BLOCK, Array, Library
 from otspec.batch._array_api.pooled.barriers import ascending, descending
-from otspec.batch._array_api.pooled.clock_masses import all_below
 from otspec.batch._array_api.pooled.graded_pools import LOWEST, GradedPools, best_pools
 from otspec.batch._array_api.sums import KnownWeight, Terms, in_blocks, totals
+
+
+def all_below(library: Library, heavy, light, above, count, k: int) -> Array:
+    """Return G at several knots, row by row: (..., m)."""
+    xp = library.xp
+    moments, weights = nodes(library, k)
+    some = above > 0
+    clock = xp.where(some, above, xp.ones_like(above))[..., None]
+    longest = float(xp.finfo(library.wide).max)
+    heavy = _padded(library, heavy)
+    missing = xp.zeros_like(above)
+    numbers = max(math.prod(heavy.shape), 1)
+    step = moments.shape[0] if library.at_once is None else max(library.at_once // (4 * numbers), 1)
+    for start in range(0, moments.shape[0], step):
+        stretch = slice(start, min(start + step, moments.shape[0]))
+        times = xp.clip(moments[stretch] / clock, max=longest)
+        fewer = _fewer(library, heavy, light, times, count, k)
+        missing = missing + xp.sum(weights[stretch] * fewer, axis=-1)
+    return xp.where(some, xp.clip(1 - missing, 0.0, 1.0), xp.ones_like(above))
+
+
+def _fewer(library: Library, heavy, light, times, count, k: int) -> Array:
+    """Return how likely fewer arrivals than there are drafts have counted: (..., m, nodes)."""
+    xp = library.xp
+    # Of more arrivals than this e^−due is 0, to the last digit.
+    latest = 700.0 if library.wide == library.xp.float64 else 80.0
+    due = xp.clip(light[..., None] * times, max=latest)
+    numbers = [xp.exp(-due)]
+    for c in range(1, k):
+        numbers.append(numbers[-1] * due / c)
+    if heavy.shape[-1] > 0:
+        numbers = _product(numbers, _heavy_numbers(library, heavy, times, k), k)
+    fewer = xp.zeros_like(due)
+    for c, number in enumerate(numbers):
+        fewer = fewer + xp.where(count[..., None] > c, number, 0.0)
+    return fewer
+
+
+def _padded(library: Library, heavy) -> Array:
+    """Return the heavy tokens with others that never arrive, as many as a power of two."""
+    size = heavy.shape[-1]
+    lacking = (1 << (size - 1).bit_length()) - size if size else 0
+    return library.xp.concat([heavy, library.xp.zeros_like(heavy[..., :lacking])], axis=-1)
+
+
+def _heavy_numbers(library: Library, heavy, times, k: int) -> list[Array]:
+    """Return how likely 0, …, k − 1 heavy tokens have arrived, by halves: (..., m, nodes)."""
+    xp = library.xp
+    exponents = -heavy[..., None] * times[..., None, :]
+    missed = xp.exp(exponents)
+    numbers = [missed, 1 - missed][:k]
+    while numbers[0].shape[-2] > 1:
+        half = numbers[0].shape[-2] // 2
+        numbers = _product(
+            [number[..., :half, :] for number in numbers],
+            [number[..., half:, :] for number in numbers],
+            k,
+        )
+    return [number[..., 0, :] for number in numbers]
+
+
+def _product(numbers: list[Array], others: list[Array], k: int) -> list[Array]:
+    """Return the law of the sum of two independent numbers, as far as it is below k."""
+    sums: list[Array] = []
+    for c in range(min(k, len(numbers) + len(others) - 1)):
+        lowest, highest = max(0, c - len(others) + 1), min(c, len(numbers) - 1)
+        total = numbers[lowest] * others[c - lowest]
+        for i in range(lowest + 1, highest + 1):
+            total = total + numbers[i] * others[c - i]
+        sums.append(total)
+    return sums
+
+
+def nodes(library: Library, k: int) -> tuple[Array, Array]:
+    """Return the times τ, by the clock of what is above, and what each weighs."""
+    # What the sum may leave out of the integral.
+    low = math.log(1e-16 if library.dtype == library.xp.float64 else 1e-8)
+    high = math.log(-low)
+    step = math.pi**2 / (3 - low + 2.5 * (k - 1))
+    number = math.ceil((high - low) / step)
+    logarithms = low + step * (library.widened(library.arange(number)) + 0.5)
+    moments = library.xp.exp(logarithms)
+    return moments, step * library.xp.exp(logarithms - moments)
+
 
 _PARTS = 16
 """How many tokens of the chosen blocks are in one part, of which the largest are looked into."""
@@ -14,22 +102,16 @@ _PARTS = 16
 
 @dataclass(frozen=True)
 class Heavy:
-    """The tokens that are heavier than the one after the heaviest of a given number.
+    """The tokens that are heavier than the one after the heaviest of a given number."""
 
-    ``drafted``, ``wanted``, shape (..., h): their draft and target masses, wide and by descending
-    draft; 0 for places of light tokens. ``border``, shape (..., 1): the draft mass up to which
-    tokens are light, wide. ``light``, shape (...): the draft mass of all light tokens, a sum of
-    them alone. ``blocks``, shape (..., ceil(V / 256)): the block sums of the whole draft.
-    """
-
-    drafted: Array
-    wanted: Array
-    border: Array
-    light: Array
-    blocks: Array
+    drafted: Array  # (..., h): wide, descending; 0 for places of light tokens
+    wanted: Array  # (..., h): their target masses
+    border: Array  # (..., 1): the draft mass up to which tokens are light, wide
+    light: Array  # (...): the draft mass of all light tokens, a sum of them alone
+    blocks: Array  # (..., ceil(V / 256)): the block sums of the whole draft
 
 
-def heavy_tokens(library: Library, draft: Array, target: Array, number: int) -> Heavy:
+def heavy_tokens(library: Library, draft, target, number: int) -> Heavy:
     """Return the tokens heavier than the one after the ``number`` heaviest, if there is one."""
     # They are in the blocks of the largest maxima, and so they are within these blocks.
     xp = library.xp
@@ -57,7 +139,7 @@ def heavy_tokens(library: Library, draft: Array, target: Array, number: int) -> 
     return Heavy(drafted[..., :last], own, border, light, sums)
 
 
-def _block_figures(library: Library, draft: Array) -> tuple[Array, Array]:
+def _block_figures(library: Library, draft) -> tuple[Array, Array]:
     """Return the sums, wide, and the maxima of blocks of 256 tokens, in one pass."""
     xp = library.xp
     sums, highest = [], []
@@ -68,12 +150,12 @@ def _block_figures(library: Library, draft: Array) -> tuple[Array, Array]:
     return library.widened(xp.concat(sums, axis=-1)), xp.concat(highest, axis=-1)
 
 
-def _flat(library: Library, values: Array) -> Array:
+def _flat(library: Library, values) -> Array:
     *lead, rows, columns = values.shape
     return library.xp.reshape(values, (*lead, rows * columns))
 
 
-def _masses(library: Library, draft: Array, ids: Array) -> Array:
+def _masses(library: Library, draft, ids) -> Array:
     """Return the draft at token ids, −1 beyond the vocabulary."""
     xp = library.xp
     last = draft.shape[-1] - 1
@@ -83,38 +165,27 @@ def _masses(library: Library, draft: Array, ids: Array) -> Array:
     return xp.where(inside, found, xp.full_like(found, -1.0))
 
 
-def _largest(library: Library, values: Array, number: int) -> tuple[Array, Array]:
+def _largest(library: Library, values, number: int) -> tuple[Array, Array]:
     """Return the places of the largest values, in descending order, and those of the others."""
     order = library.ids(library.xp.argsort(values, axis=-1, descending=True))
     number = min(number, values.shape[-1])
     return order[..., :number], order[..., number:]
 
 
-HEAVY = 32
-"""How many tokens are looked at one by one."""
+HEAVY = 32  # how many tokens are looked at one by one
 
 
 @dataclass(frozen=True)
 class ArrivalPools:
-    """The pools, and what the choice of a draft needs of them.
+    """The pools, and what the choice of a draft needs of them."""
 
-    ``law``: with the law of the selected draft. ``above``, shape (..., m + 2): the draft mass above
-    each knot, scaled; where next to nothing is above, to its own digits.
-    """
-
-    law: GradedPools
+    law: GradedPools  # with the law of the selected draft
     heavy: Heavy
-    above: Array
+    above: Array  # (..., m + 2): the draft mass above each knot, scaled
 
 
 def arrival_pools(
-    library: Library,
-    draft: Array,
-    target: Array,
-    count: Array,
-    k: int,
-    grades: int,
-    number: int = HEAVY,
+    library: Library, draft, target, count, k: int, grades: int, number: int = HEAVY
 ) -> ArrivalPools:
     """Return the pools with the best law that they allow; ``number`` tokens are heavy."""
     # The count is (..., 1).
@@ -126,7 +197,7 @@ def arrival_pools(
     return ArrivalPools(best_pools(library, at, above, inside, library.factor), heavy, above)
 
 
-def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -> Array:
+def _grades(library: Library, heavy: Heavy, count, k: int, grades: int) -> Array:
     """Return t_0 = 0 and t_1 = 1/2 to t_m in equal steps: (..., m + 1), wide and rounded."""
     # t_m = Σ 1/(1 − s_i) for i = 0 to k − 1, s_i the mass of the i heaviest heavy tokens: no token
     # is drafted more often than that times its draft mass. It is kept in the range of the dtype.
@@ -145,9 +216,7 @@ def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -
     return xp.concat([0 * highest, positive], axis=-1)
 
 
-def _knots(
-    library: Library, draft: Array, target: Array, heavy: Heavy, at: Array, count: Array, k: int
-) -> tuple[Array, Array]:
+def _knots(library: Library, draft, target, heavy: Heavy, at, count, k: int) -> tuple[Array, Array]:
     """Return the scaled draft mass above each knot, and G: (..., m + 2) each."""
     xp, factor = library.xp, library.factor
     light = light_overlaps(library, draft, target, heavy.border, at)
@@ -180,17 +249,13 @@ def _knots(
 
 @dataclass(frozen=True)
 class Light(KnownWeight):
-    """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, scaled.
-
-    ``edge``, ``scale``, shape (..., 1): narrow.
-    """
+    """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, scaled."""
 
     library: Library
-    edge: Array
-    scale: Array
+    edge: Array  # (..., 1), narrow
+    scale: Array  # (..., 1), narrow
 
-    def __call__(self, draft: Array, target: Array) -> Array:
-        """Return what the weight is of the same tokens of both."""
+    def __call__(self, draft, target) -> Array:
         xp, factor = self.library.xp, self.library.factor
         light = xp.where(draft <= self.edge, draft, xp.zeros_like(draft)) * factor
         return self.library.inner.minimum(self.scale * light, target * factor)
@@ -200,14 +265,8 @@ class Light(KnownWeight):
         return Terms("light", (self.edge, self.scale), self.library.factor)
 
 
-def light_overlaps(
-    library: Library, draft: Array, target: Array, border: Array, at: Array
-) -> Array:
-    """Return Σ min(target, t·draft) over light tokens at all grades, scaled: (..., m + 1).
-
-    Shapes: ``draft``, ``target`` (..., V). ``border``, shape (..., 1): the draft mass up to which
-    tokens are light. ``at``, shape (..., m + 1): the grades, from 0.
-    """
+def light_overlaps(library: Library, draft, target, border, at) -> Array:
+    """Return Σ min(target, t·draft) over light tokens at all grades, scaled: (..., m + 1)."""
     xp, minimum = library.xp, library.inner.minimum
     edge, scales = library.narrowed(border), library.narrowed(at)
     number = at.shape[-1] - 1

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified
 from otspec.batch._array_api.inversion import locate, off_drafts
-from otspec.batch._array_api.library import Array, Library
+from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.pooled.barriers import group_end, group_start
 from otspec.batch._array_api.pooled.clock_pools import ArrivalPools, arrival_pools
 from otspec.batch._array_api.pooled.graded_pools import split
-from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sums import block_sums, the_target, totals
 from otspec.batch._results import Verified
 
@@ -25,7 +24,7 @@ def verify(problem: Problem, grades: int) -> Verified:
     return verified(problem, took, draw_rest(problem, rest, blocks, keep=problem.none()))
 
 
-def acceptance(library: Library, draft: Array, target: Array, k: int, grades: int) -> Array:
+def acceptance(library: Library, draft, target, k: int, grades: int) -> Array:
     """Return Σ min(b, q), b the law of the selected draft."""
     count = library.full((*draft.shape[:-1], 1), float(k))
     pools = arrival_pools(library, draft, target, count, k, grades)
@@ -47,57 +46,29 @@ def _accepted(problem: Problem, pools: ArrivalPools) -> Array:
 
 @dataclass(frozen=True)
 class Arrivals:
-    """The arrivals up to the last one that counts: one that counts in each stage, after others.
+    """The arrivals up to the last one that counts: one that counts in each stage, after others."""
 
-    ``before``, shape (..., k): how many drafts have arrived before the stage. ``token``, shape
-    (..., k): which draft the arrival that counts is of. ``pool``, shape (..., k): its pool.
-    ``again``, shape (..., k): the highest pool of the arrivals before it in the stage, −1 if there
-    are none. ``arrived``, shape (..., 1): how many drafts have arrived at the end.
-    """
-
-    before: Array
-    token: Array
-    pool: Array
-    again: Array
-    arrived: Array
+    before: Array  # (..., k): how many drafts have arrived before the stage
+    token: Array  # (..., k): which draft the arrival that counts is of
+    pool: Array  # (..., k): its pool
+    again: Array  # (..., k): the highest pool of the stage's arrivals before it; −1: none
+    arrived: Array  # (..., 1): how many drafts have arrived at the end
 
 
 @dataclass(frozen=True)
 class ArrivedDrafts:
-    """Distinct drafts, in the order of their first arrivals; all masses are scaled.
-
-    Parameters
-    ----------
-    library : Library
-    pools : ArrivalPools
-    drafted : array, shape (..., k)
-        The draft's probabilities, 0 where a draft does not count.
-    heavy : array of bool, shape (..., k)
-        Whether only the first arrival of the token counts.
-    below : array of int, shape (..., k)
-        The lower of the two pools of each draft.
-    part : array, shape (..., k)
-        How likely an arrival is in the upper one.
-    lefts : array, shape (..., k + 1)
-        The draft mass off the first drafts, for each number of them.
-    lights : array, shape (..., k + 1)
-        The mass of the light ones among the first drafts.
-    law : array, shape (..., k)
-        What of the selected draft's law is each one's.
-    valid : array of bool, shape (..., k)
-        Which drafts count, and so which stages there are.
-    """
+    """Distinct drafts, in the order of their first arrivals; all masses are scaled."""
 
     library: Library
     pools: ArrivalPools
-    drafted: Array
-    heavy: Array
-    below: Array
-    part: Array
-    lefts: Array
-    lights: Array
-    law: Array
-    valid: Array
+    drafted: Array  # (..., k): the draft's probabilities, 0 where a draft does not count
+    heavy: Array  # (..., k): whether only the first arrival of the token counts
+    below: Array  # (..., k): the lower of the two pools of each draft
+    part: Array  # (..., k): how likely an arrival is in the upper one
+    lefts: Array  # (..., k + 1): the draft mass off the first drafts, for each number of them
+    lights: Array  # (..., k + 1): the mass of the light ones among the first drafts
+    law: Array  # (..., k): what of the selected draft's law is each one's
+    valid: Array  # (..., k): which drafts count, and so which stages there are
 
     @classmethod
     def of(cls, problem: Problem, pools: ArrivalPools) -> ArrivedDrafts:
@@ -115,7 +86,7 @@ class ArrivedDrafts:
         law = drafted * pools.law.over(filled)
         return cls(library, pools, drafted, heavy, below, part, left, light, law, valid)
 
-    def arrivals(self, uniforms: Array) -> tuple[Arrivals, Array]:
+    def arrivals(self, uniforms) -> tuple[Arrivals, Array]:
         """Draw the arrivals, one uniform number for each stage; return what is left of those."""
         library, xp = self.library, self.library.xp
         before, new, left = self._stages(uniforms)
@@ -131,12 +102,8 @@ class ArrivedDrafts:
         arrived = xp.sum(library.ids(new & self.valid), axis=-1, keepdims=True)
         return Arrivals(before, token, pool, highest - 1, arrived), left
 
-    def _stages(self, uniforms: Array) -> tuple[Array, Array, Array]:
-        """Draw for each stage whether the next draft arrives or a light one again.
-
-        Result: ``new`` (..., k). ``before``, shape (..., k): how many drafts have arrived before
-        the stage. ``left``, shape (..., k): what is left of the uniform numbers.
-        """
+    def _stages(self, uniforms) -> tuple[Array, Array, Array]:
+        """Draw whether the next draft arrives: how many have before, whether, and what is left."""
         library, xp = self.library, self.library.xp
         shares = library.quotient(self.lefts, self.lefts + self.lights, otherwise=1.0)
         places = [0 * self.below[..., :1]]
@@ -146,11 +113,8 @@ class ArrivedDrafts:
         before = xp.concat(places, axis=-1)
         return before, *split(library, uniforms, library.take(shares, before))
 
-    def _repeats(self, earlier: Array, before: Array) -> Array:
-        """Return the law of the highest pool among the arrivals that do not count, stage by stage.
-
-        (..., k, m + 2): first that there are none.
-        """
+    def _repeats(self, earlier, before) -> Array:
+        """Return the law of the highest pool among the arrivals that do not count; first: none."""
         library, xp = self.library, self.library.xp
         above = self.above(library.arange(self.pools.above.shape[-1]))
         again = (earlier & self.heavy[..., None, :])[..., None]
@@ -161,14 +125,14 @@ class ArrivedDrafts:
         law = xp.concat([none[..., :1], none[..., 1:] - none[..., :-1]], axis=-1)
         return xp.clip(law, min=0.0)
 
-    def above(self, knots: Array) -> Array:
+    def above(self, knots) -> Array:
         """Return what of each draft is above knots: (..., k), (..., m) -> (..., k, m)."""
         xp = self.library.xp
         below, knots = self.below[..., None], knots[..., None, :]
         partly = xp.where(below + 1 >= knots, self.part[..., None], 0.0)
         return self.drafted[..., None] * xp.where(below >= knots, 1.0, partly)
 
-    def selection(self, arrivals: Arrivals, uniforms: Array) -> Array:
+    def selection(self, arrivals: Arrivals, uniforms) -> Array:
         """Return how likely each draft is selected, given the arrivals and barriers: (..., k)."""
         library, xp, valid = self.library, self.library.xp, self.valid
         pool = xp.stack([arrivals.again, arrivals.pool], axis=-1)
@@ -193,13 +157,8 @@ class ArrivedDrafts:
         share = xp.clip(share, 0.0, 1.0)
         return (1 - share) * first + share * library.quotient(inside, mass)
 
-    def _first(self, arrivals: Arrivals, earliest: Array, inside: Array) -> Array:
-        """Return the law of the draft of the first arrival in a group: (..., k).
-
-        ``earliest``, shape (..., 1): where it does: 2 s + 1 for the arrival of stage s that counts,
-        2 s for those before it. ``inside``, shape (..., k): what of each heavy draft is in the
-        group.
-        """
+    def _first(self, arrivals: Arrivals, earliest, inside) -> Array:
+        """Return the law of the draft of the first arrival in a group, at 2 stage + counts."""
         library, xp = self.library, self.library.xp
         stage, counts = earliest // 2, earliest % 2 == 1
         ids = library.arange(inside.shape[-1])

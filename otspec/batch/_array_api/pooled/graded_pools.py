@@ -5,39 +5,29 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from otspec.batch._array_api import sums
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified
-from otspec.batch._array_api.library import Array, Library
+from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.pooled.barriers import ascending, barriers, group_start
-from otspec.batch._array_api.problem import Problem
-from otspec.batch._array_api.sums import (
-    BrokenLine,
-    Excess,
-    block_sums,
-    overlaps,
-    the_target,
-    totals,
-)
 from otspec.batch._results import Verified
 
-LOWEST = 0.5
-"""The lowest positive grade."""
+LOWEST = 0.5  # the lowest positive grade
 
 
 def verify(problem: Problem, grades: int) -> Verified:
     """Select one of the drafts by graded pools, then couple it maximally with the target."""
     library, draft, target = problem.library, problem.draft, problem.target
     pools = graded_pools(library, draft, target, problem.count(), grades)
-    took = _accepted(problem, pools)
-    rest = pools.rest()
-    blocks = block_sums(library, draft, target, the_target, rest)
+    took, rest = _accepted(problem, pools), pools.rest()
+    blocks = sums.block_sums(library, draft, target, sums.the_target, rest)
     return verified(problem, took, draw_rest(problem, rest, blocks, keep=problem.none()))
 
 
-def acceptance(library: Library, draft: Array, target: Array, k: int, grades: int) -> Array:
+def acceptance(library: Library, draft, target, k: int, grades: int) -> Array:
     """Return Σ min(b, q), b the law of the selected draft."""
     count = library.full((*draft.shape[:-1], 1), float(k))
     pools = graded_pools(library, draft, target, count, grades)
-    whole, rest = totals(library, draft, target, the_target, pools.rest())
+    whole, rest = sums.totals(library, draft, target, sums.the_target, pools.rest())
     return library.xp.clip(whole - rest, 0.0, 1.0)
 
 
@@ -61,7 +51,7 @@ def _accepted(problem: Problem, pools: GradedPools) -> Array:
     return chosen & accepts(library, choice - place, wanted, drafted * pools.over(filled))
 
 
-def split(library: Library, uniforms: Array, chances: Array) -> tuple[Array, Array]:
+def split(library: Library, uniforms, chances) -> tuple[Array, Array]:
     """Return whether uniform numbers are below chances, and numbers that are uniform again."""
     # Given on which side of a chance it is, a uniform number is uniform on that side.
     xp = library.xp
@@ -72,31 +62,24 @@ def split(library: Library, uniforms: Array, chances: Array) -> tuple[Array, Arr
 
 @dataclass(frozen=True)
 class GradedPools:
-    """How drafts are put into pools, and the law of the selected one, row by row.
-
-    ``grades``, shape (..., m + 1): t_0 = 0 to t_m, wide and rounded. ``slopes``, shape (..., m +
-    1): per pool, the probability that it is selected over its draft mass; not descending.
-    ``widths``, shape (..., m + 1): the draft mass of each pool, scaled. ``gains``, shape (..., m +
-    1): the rise over each pool of G, the probability that all drafts are below. ``tight``, shape
-    (..., 1): the knot at the cut. ``factor``: a power of two.
-    """
+    """How drafts are put into pools, and the law of the selected one, row by row."""
 
     library: Library
-    grades: Array
-    slopes: Array
-    widths: Array
-    gains: Array
-    tight: Array
-    factor: float = 1.0
+    grades: Array  # (..., m + 1): t_0 = 0 to t_m, wide and rounded
+    slopes: Array  # (..., m + 1): each pool's probability to be selected over its draft mass
+    widths: Array  # (..., m + 1): the draft mass of each pool, scaled
+    gains: Array  # (..., m + 1): the rise over each pool of G, the probability that all are below
+    tight: Array  # (..., 1): the knot at the cut
+    factor: float = 1.0  # a power of two
 
-    def barriers(self, uniforms: Array) -> Array:
+    def barriers(self, uniforms) -> Array:
         """Return which inner knots are barriers at uniform numbers: (..., 1) -> (..., m)."""
         # In a unit of which neither rises nor what they are over widths is out of range.
         unit = math.sqrt(self.factor)
         rises = self.slopes / unit * self.widths - uniforms * unit * self.gains
         return barriers(self.library, self.widths, rises, self.tight)
 
-    def rest(self) -> Excess:
+    def rest(self) -> sums.Excess:
         """Return the weight (q − b)₊."""
         # It is zero up to the pool j below `high`, and b = min(A p + σ q, high·p) from there on: f
         # rises linearly from t_j to t_{j+1}, or is constant.
@@ -108,9 +91,9 @@ class GradedPools:
         after = xp.min(xp.where(before, math.inf, grades), axis=-1, keepdims=True)
         rise = xp.clip((high - slope) / (after - grade), 0.0, 1.0)
         start = slope - rise * grade
-        return Excess(BrokenLine(library, *map(library.narrowed, (start, rise, high))))
+        return sums.Excess(sums.BrokenLine(library, *map(library.narrowed, (start, rise, high))))
 
-    def filled(self, drafted: Array, wanted: Array) -> Array:
+    def filled(self, drafted, wanted) -> Array:
         """Return how far each ratio is from each grade to the next, 0 to 1: (..., k, m)."""
         library, xp = self.library, self.library.xp
         # What is never drafted is in the lowest pool if it is not wanted, else in the highest.
@@ -119,21 +102,21 @@ class GradedPools:
         scale = 1 / (grades[..., 1:] - grades[..., :-1])
         return xp.clip(ratios[..., None] * scale - grades[..., :-1] * scale, 0.0, 1.0)
 
-    def level(self, filled: Array) -> tuple[Array, Array]:
+    def level(self, filled) -> tuple[Array, Array]:
         """Return the pool at or below each ratio, and how far it is to the next: (..., k) each."""
         library, xp = self.library, self.library.xp
         whole = filled >= 1
         part = xp.sum(xp.where(whole, 0.0, filled), axis=-1)
         return xp.sum(library.ids(whole), axis=-1), part
 
-    def over(self, filled: Array) -> Array:
+    def over(self, filled) -> Array:
         """Return b over the draft mass of each draft, given how far it has :meth:`filled` pools."""
         slopes = self.slopes[..., None, :]
         rises = slopes[..., 1:] - slopes[..., :-1]
         return slopes[..., 0] + self.library.xp.sum(filled * rises, axis=-1)
 
 
-def even_grades(library: Library, count: Array, grades: int) -> Array:
+def even_grades(library: Library, count, grades: int) -> Array:
     """Return t_0 = 0 and t_j = 1/2 + (k − 1/2)(j − 1)/(m − 1): (..., 1) -> (..., m + 1)."""
     # Wide and rounded; k is the count of each row, at least 1.
     steps = library.widened(library.arange(grades)) / (grades - 1)
@@ -141,9 +124,7 @@ def even_grades(library: Library, count: Array, grades: int) -> Array:
     return library.xp.concat([0 * count, positive], axis=-1)
 
 
-def graded_pools(
-    library: Library, draft: Array, target: Array, count: Array, grades: int
-) -> GradedPools:
+def graded_pools(library: Library, draft, target, count, grades: int) -> GradedPools:
     """Return the pools and the best law that they allow; the count is (..., 1)."""
     # Σ min(q, t p) at the grades gives the draft mass of each pool. The pools are then an alphabet
     # of m + 1 tokens of ratios t_j, and their optimal law is that of proposition 3 in the
@@ -152,22 +133,15 @@ def graded_pools(
     count = xp.clip(count, min=1.0)
     at = even_grades(library, count, grades)
     zero = 0 * count
-    values = xp.concat([zero, overlaps(library, draft, target, at[..., 1:])], axis=-1)
+    values = xp.concat([zero, sums.overlaps(library, draft, target, at[..., 1:])], axis=-1)
     above = (values[..., 1:] - values[..., :-1]) / (at[..., 1:] - at[..., :-1])
     inner = xp.clip(ascending(library, 1 - above), 0.0, 1.0)
     knots = xp.concat([zero, inner, zero + 1], axis=-1)
     return best_pools(library, at, 1 - knots, knots**count)
 
 
-def best_pools(
-    library: Library, at: Array, above: Array, inside: Array, factor: float = 1.0
-) -> GradedPools:
-    """Return the pools with the best law that they allow (Pooled, prop. 3).
-
-    ``at``, shape (..., m + 1): the grades. ``above``, ``inside``, shape (..., m + 2): at each knot
-    the draft mass above it, times the factor, and G: that all drafts are below. ``factor``: a power
-    of two.
-    """
+def best_pools(library: Library, at, above, inside, factor: float = 1.0) -> GradedPools:
+    """Return the pools with the best law, given the draft mass above each knot, and G (prop. 3)."""
     xp = library.xp
     widths = above[..., :-1] - above[..., 1:]
     wanted = xp.cumulative_sum((at if factor == 1 else at / factor) * widths, axis=-1)
@@ -186,9 +160,7 @@ def best_pools(
     )
 
 
-def _tangents(
-    library: Library, factor: float, above: Array, raised: Array, tight: Array
-) -> tuple[Array, Array]:
+def _tangents(library: Library, factor: float, above, raised, tight) -> tuple[Array, Array]:
     """Return the least and the largest slope of the law, (..., 1) each."""
     # They are those of the lines from (0, 0) and from (1, 1) that touch the raised target curve.
     # With no draft mass on a side there is no line, and a slope that is out of the way.

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from otspec.batch._array_api.inversion import draw
-from otspec.batch._array_api.library import Array
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Problem
 from otspec.batch._array_api.sums import block_sums, the_target
 from otspec.batch._results import Verified, VerifiedTree
 
@@ -18,15 +17,7 @@ def verify(
     together: bool,
     models: Callable[[Array], tuple[Array, Array]] | None = None,
 ) -> VerifiedTree:
-    """Go from the text to a child that the rule selects, until it selects none or a leaf is kept.
-
-    ``problem``: the draft and the target are (..., nodes + 1, V), first those after the text, the
-    drafts (..., nodes), and the uniform numbers (..., depth + 1, widest + 1). ``parents``: of each
-    node. ``widths``: the most children of a node at each depth. ``rule``: the kernel. ``together``:
-    whether the children of a node count only where all that it has in the tree do. ``models``:
-    returns the probabilities of both models after a node of each row, where the draft and the
-    target of the problem are something else.
-    """
+    """Go from the text to a child that the rule selects, until it selects none or at a leaf."""
     library, xp = problem.library, problem.library.xp
     models = partial(_rows, problem) if models is None else models
     family = library.numbers(parents)
@@ -49,12 +40,8 @@ def verify(
     return VerifiedTree(node, length, xp.where(going, _after(problem, models(node)[1]), token))
 
 
-def _children(problem: Problem, own: Array, width: int) -> tuple[Array, Array]:
-    """Return the children of a node in each row that count, the first ones, and which there are.
-
-    ``own``, shape (..., nodes): which nodes are children. ``width``: how many places there are,
-    (..., width) of both results.
-    """
+def _children(problem: Problem, own, width: int) -> tuple[Array, Array]:
+    """Return the children of a node in each row that count, the first ones, and which there are."""
     library, xp = problem.library, problem.library.xp
     own = problem.counted(own)
     number = xp.cumulative_sum(library.ids(own), axis=-1)[..., None, :]
@@ -62,19 +49,14 @@ def _children(problem: Problem, own: Array, width: int) -> tuple[Array, Array]:
     return library.first(found), xp.any(found, axis=-1)
 
 
-def _rows(problem: Problem, node: Array) -> tuple[Array, Array]:
+def _rows(problem: Problem, node) -> tuple[Array, Array]:
     """Return the rows of the draft and of the target after a node of each row."""
     at = problem.library.at
     return at(problem.draft, node + 1), at(problem.target, node + 1)
 
 
 def _at(
-    problem: Problem,
-    models: tuple[Array, Array],
-    depth: int,
-    width: int,
-    children: Array,
-    drafted: Array,
+    problem: Problem, models: tuple[Array, Array], depth: int, width: int, children, drafted
 ) -> Problem:
     """Return what the rule is given at a node of each row."""
     library, xp = problem.library, problem.library.xp
@@ -89,7 +71,7 @@ def _at(
     )
 
 
-def _after(problem: Problem, target: Array) -> Array:
+def _after(problem: Problem, target) -> Array:
     """Draw the token after a node from the target there."""
     library, xp = problem.library, problem.library.xp
     (blocks,) = block_sums(library, target, target, the_target)

@@ -1,8 +1,7 @@
 """Verification of one drafted block: token by token, and jointly (Theory, 7–9).
 
-After the first i tokens of a block the draw is from (target − c·draft)₊ for a share c of the draft:
-1 token by token, M_s/M_b of these tokens in block verification, 0 after the whole block. So one
-weight serves all rules, and what differs is which lengths are kept.
+After i tokens the draw is from (target − c·draft)₊: c is 1 token by token, M_s/M_b of these tokens
+in block verification, 0 after the whole block. So the rules differ only in which lengths are kept.
 """
 
 from __future__ import annotations
@@ -11,33 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from otspec.batch._array_api.coupling import accepts, draw_rest
-from otspec.batch._array_api.library import Array, Library
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.sums import block_sums, excess, the_target, totals
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock
 
 
 @dataclass(frozen=True)
 class Residuals:
-    """What the target of each place is: (target − share·draft)₊ / mass.
+    """What the target of each place is: (target − share·draft)₊ / mass."""
 
-    ``share``, ``mass``, shape (..., L): wide. ``left``, shape (..., L − 1): how many places each
-    earlier block still corrects, the oldest first. ``ratios``, shape (..., L, L − 1): M_s/M_b of
-    each earlier block at each place, 0 from its end on. ``shares``, ``masses``, shape (..., L, L −
-    1): share and mass of what its target is there, without its own correction.
-    """
-
-    share: Array
-    mass: Array
-    left: Array
-    ratios: Array
-    shares: Array
-    masses: Array
+    share: Array  # (..., L), wide
+    mass: Array  # (..., L), wide
+    left: Array  # (..., L − 1): places that each earlier block still corrects, oldest first
+    ratios: Array  # (..., L, L − 1): M_s/M_b of each earlier block, 0 from its end on
+    shares: Array  # (..., L, L − 1): share of each block's target without its own correction
+    masses: Array  # (..., L, L − 1): mass of it
 
     @classmethod
-    def of(
-        cls, problem: Problem, owed: Corrections | None, drafted: Array, wanted: Array
-    ) -> Residuals:
+    def of(cls, problem: Problem, owed: Corrections | None, drafted, wanted) -> Residuals:
         """Follow what earlier blocks still correct along each block."""
         library, xp, length = problem.library, problem.library.xp, problem.k
         if owed is None or length == 1:
@@ -55,15 +45,8 @@ class Residuals:
         each = (xp.stack(column, axis=-2) for column in before)
         return cls(xp.stack(share, axis=-1), xp.stack(mass, axis=-1), left, *each)
 
-    def after(
-        self, problem: Problem, tau: Array, token: Array, scaled: Array, reach: Array
-    ) -> Corrections:
-        """Return what is still corrected after some tokens of each block and one that was drawn.
-
-        Shapes: ``tau``, ``token`` (...). ``scaled``, shape (...): M_s/M_b of the kept tokens times
-        their mass; 0 if the block was kept whole. ``reach``, shape (...): the length that each
-        block was to have.
-        """
+    def after(self, problem: Problem, tau, token, scaled, reach) -> Corrections:
+        """Return what is still corrected after ``tau`` tokens of each block and a drawn one."""
         library, xp = problem.library, problem.library.xp
         place = xp.clip(tau, max=problem.k - 1)
         drafted = _probability(library, problem.draft, place, token)
@@ -77,7 +60,7 @@ class Residuals:
         return Corrections(xp.where(left > 0, ratio, 0 * ratio), xp.clip(left, min=0))
 
 
-def _at_place(problem: Problem, place: int, ratios: Array) -> tuple[Array, ...]:
+def _at_place(problem: Problem, place: int, ratios) -> tuple[Array, ...]:
     """Return share, mass, and of each earlier block ratio, share and mass before it."""
     library, xp = problem.library, problem.library.xp
     draft, target = problem.draft[..., place, :], problem.target[..., place, :]
@@ -96,7 +79,7 @@ def _at_place(problem: Problem, place: int, ratios: Array) -> tuple[Array, ...]:
     return share, mass, ratios, xp.stack(shares, axis=-1), xp.stack(masses, axis=-1)
 
 
-def longer(library: Library, before: Sequence[Array], drafted: Array, wanted: Array) -> Array:
+def longer(library: Library, before: Sequence[Array], drafted, wanted) -> Array:
     """Return M_s/M_b of texts that are longer by a token of the given probabilities."""
     ratios, shares, masses = before
     left = library.xp.clip(wanted[..., None] - shares * drafted[..., None], min=0.0)
@@ -105,7 +88,7 @@ def longer(library: Library, before: Sequence[Array], drafted: Array, wanted: Ar
     return library.xp.clip(ratio, max=1.0)
 
 
-def _probability(library: Library, values: Array, place: Array, token: Array) -> Array:
+def _probability(library: Library, values, place, token) -> Array:
     """Return the probability of a token at a place, wide: (..., L, V), (...), (...) -> (...)."""
     ids = library.xp.clip(token, min=0)[..., None]
     return library.take(library.at(values, place), ids)[..., 0]
@@ -161,14 +144,14 @@ def _ends(problem: Problem) -> Array:
     return problem.library.xp.sum(problem.library.ids(problem.which()), axis=-1)
 
 
-def _until_end(problem: Problem, values: Array) -> Array:
+def _until_end(problem: Problem, values) -> Array:
     """Return (..., L + 1) numbers with 0 from the end of each block on."""
     xp = problem.library.xp
     place = problem.library.arange(problem.k + 1)
     return xp.where(place < _ends(problem)[..., None], values, xp.zeros_like(values))
 
 
-def _inverse(problem: Problem, drafted: Array, wanted: Array, least: float) -> Array:
+def _inverse(problem: Problem, drafted, wanted, least: float) -> Array:
     """Return M_s/M_b of the first 0 to L tokens, at least so much after each: (..., L + 1)."""
     # It is the largest number where the target never says them.
     library, xp = problem.library, problem.library.xp
@@ -184,7 +167,7 @@ def _inverse(problem: Problem, drafted: Array, wanted: Array, least: float) -> A
     return xp.stack(inverse, axis=-1)
 
 
-def _last_kept(problem: Problem, inverse: Array, share: Array, missing: Array) -> Array:
+def _last_kept(problem: Problem, inverse, share, missing) -> Array:
     """Return the last length whose uniform number allows it, (...)."""
     # Length i < L is allowed with probability Z/(Z + missing), Z = Σ (target − share·draft)₊, and
     # the whole block with 1/inverse at most.
@@ -201,13 +184,13 @@ def _last_kept(problem: Problem, inverse: Array, share: Array, missing: Array) -
     return xp.max(xp.where(stays, number, xp.zeros_like(number)), axis=-1)
 
 
-def _shifted(library: Library, values: Array) -> Array:
+def _shifted(library: Library, values) -> Array:
     """Return what is said of lengths 0 to L − 1 as of lengths 1 to L, of which the last is open."""
     xp = library.xp
     return xp.concat([values[..., 1:], xp.zeros_like(values[..., :1])], axis=-1)
 
 
-def _following(problem: Problem, tau: Array, share: Array) -> Array:
+def _following(problem: Problem, tau, share) -> Array:
     """Draw the token after ``tau`` tokens from (target − share·draft)₊ there."""
     library = problem.library
     draft = library.at(problem.draft, problem.library.xp.clip(tau, max=problem.k - 1))

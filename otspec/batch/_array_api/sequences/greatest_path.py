@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from otspec.batch._array_api.library import Array, Library, geometric
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Library, Problem, geometric
 from otspec.batch._array_api.sequences import drafted_block
 from otspec.batch._results import VerifiedPath
 
@@ -12,14 +11,10 @@ from otspec.batch._results import VerifiedPath
 class _Place(NamedTuple):
     """One place of the chosen path, the vocabulary in the order of its ranks."""
 
-    order: Array
-    """The tokens, (..., V)."""
-    chosen: Array
-    """The law of the chosen path's next token, (..., V)."""
-    wanted: Array
-    """The target, (..., V)."""
-    rank: Array
-    """Where the chosen token stands, (...)."""
+    order: Array  # the tokens, (..., V)
+    chosen: Array  # the law of the chosen path's next token, (..., V)
+    wanted: Array  # the target, (..., V)
+    rank: Array  # where the chosen token stands, (...)
 
 
 def verify(problem: Problem) -> VerifiedPath:
@@ -53,7 +48,7 @@ def verify(problem: Problem) -> VerifiedPath:
     return VerifiedPath(path, length, token)
 
 
-def _place(problem: Problem, i: int, alike: Array, share: Array) -> tuple[_Place, Array, Array]:
+def _place(problem: Problem, i: int, alike, share) -> tuple[_Place, Array, Array]:
     """Return the place i of the chosen path, which paths agree with it there, and A/(A + M_s)."""
     # Of all paths that have agreed so far the rows are the same.
     library, xp = problem.library, problem.library.xp
@@ -77,9 +72,7 @@ def _place(problem: Problem, i: int, alike: Array, share: Array) -> tuple[_Place
     return _Place(order, chosen, wanted, rank), alike, share
 
 
-def _skewed(
-    library: Library, drafted: Array, share: Array, rank: Array, paths: int
-) -> tuple[Array, Array]:
+def _skewed(library: Library, drafted, share, rank, paths: int) -> tuple[Array, Array]:
     """Return the law of the chosen path's next token, and A/(A + M_s) after one of them."""
     # Of the draft's tokens in order: M_s(x) (b + c)^(K−1) Σ (b/(b + c))^j / Σ a^j, j < K, with b +
     # c the share of texts that are at most here, as otspec.blocks.greatest_path has it.
@@ -98,7 +91,7 @@ def _skewed(
     return library.narrowed(skewed), 1 - library.pick(chance, rank)
 
 
-def _power(values: Array, exponent: int) -> Array:
+def _power(values, exponent: int) -> Array:
     """Return values^exponent by squares, which take a fraction of the library's powers."""
     if exponent == 0:
         return values * 0 + 1

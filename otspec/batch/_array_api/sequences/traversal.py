@@ -3,20 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from otspec.batch._array_api.coupling import accepts, draw_rest
-from otspec.batch._array_api.library import Array
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Problem
 from otspec.batch._array_api.recursive_rejection import Residual, shares_of
 from otspec.batch._array_api.sums import block_sums, excess, the_target
 from otspec.batch._results import VerifiedTree
 
 
 def verify(problem: Problem, parents: Sequence[int], distinct: bool) -> VerifiedTree:
-    """Visit the nodes of a tree, each after all that is below it, until one is kept.
-
-    ``problem``: the draft and the target are (..., nodes + 1, V), first those after the text, the
-    drafts (..., nodes), and the uniform numbers (..., nodes + 1). ``parents``: of each node.
-    ``distinct``: whether siblings are drawn without replacement.
-    """
+    """Visit the nodes of a tree, each after all that is below it, until one is kept."""
     library, xp = problem.library, problem.library.xp
     node = xp.full_like(problem.drafts[..., 0], -1)
     length, scale = xp.zeros_like(node), library.full(node.shape, 0.0)
@@ -64,7 +58,7 @@ def turns(parents: Sequence[int]) -> Iterator[tuple[int, bool]]:
 
 
 def _visit(
-    problem: Problem, node: int, weight: Array, children: list[int], distinct: bool
+    problem: Problem, node: int, weight, children: list[int], distinct: bool
 ) -> tuple[Residual, Iterator[Array | float]]:
     """Return what a node of a weight lacks before any of its children was deleted."""
     # And the draft's share that is left to each further one of distinct children.
@@ -91,7 +85,7 @@ def _weight(problem: Problem, above: Residual, child: int) -> Array:
     return chance if problem.valid is None else xp.where(problem.valid[..., child], chance, 0.0)
 
 
-def _drawn(problem: Problem, node: Array, scale: Array, factor: float) -> Array:
+def _drawn(problem: Problem, node, scale, factor: float) -> Array:
     """Draw the token after a node from what it lacks."""
     library = problem.library
     rows = library.at(problem.draft, node + 1), library.at(problem.target, node + 1)

@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import machine_code
-from otspec.batch._numba.from_logits.truncation import AT_ONCE
-from otspec.batch._numba.from_logits.warping import fill_row, finish
+from otspec.batch._numba.from_logits.warping import AT_ONCE, fill_row, finish
 from otspec.batch._numba.outcome import accepts
 from otspec.batch._numba.passes import blocks_of
 from otspec.batch._numba.sequences.drafted_block import following
@@ -13,28 +11,24 @@ from otspec.batch._numba.sequences.drafted_block import following
 
 @machine_code
 def token(
-    draft: Array,
-    draft_starts: Array,
-    draft_temperatures: Array,
-    draft_limits: Array,
-    draft_steps: Array,
-    target: Array,
-    target_starts: Array,
-    target_temperatures: Array,
-    target_limits: Array,
-    target_steps: Array,
+    draft,
+    draft_starts,
+    draft_temperatures,
+    draft_limits,
+    draft_steps,
+    target,
+    target_starts,
+    target_temperatures,
+    target_limits,
+    target_steps,
     width: int,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    length: Array,
-    drawn: Array,
+    drafts,
+    uniforms,
+    valid,
+    length,
+    drawn,
 ) -> None:
-    """Keep tokens until one is rejected, and correct that one; read no place after it.
-
-    The arguments are the parts of two sources, (rows, L) and (rows, L + 1), and those of
-    :func:`otspec.batch._numba.sequences.drafted_block.token`.
-    """
+    """Keep tokens until one is rejected, and correct that one; read no place after it."""
     tops = np.empty((width + AT_ONCE - 1) // AT_ONCE, np.float32)
     drafted, wanted = np.empty(width, np.float32), np.empty(width, np.float32)
     sums = blocks_of(wanted)

@@ -1,10 +1,9 @@
 """The softmax of a row of logits, in one reading and with one power of each logit.
 
-The reading writes 2^(unit·(logit − shift)) and finds the sum of all, which they are divided by
-while they are in the cache. The shift is about the largest logit so far, and is moved where a later
-one is far above it, so that the largest need not be known before. Rows are float32, or half
-precision as its bits: uint16 for float16, int16 for bfloat16. All is computed in float32, and
-blocks of 1,024 tokens are added up in float64.
+The reading writes 2^(unit·(logit − shift)) and their sum, which they are divided by in the cache.
+The shift is about the largest logit so far, and moves where a later one is far above it. Rows are
+float32, or half precision as its bits: uint16 for float16, int16 for bfloat16. All is computed in
+float32, and blocks of 1,024 tokens are added up in float64.
 """
 
 import math
@@ -12,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import Real, greater, inner_code, plus, power, real_of
 
 _AT_ONCE = 1024
 """Tokens whose powers are added up in float32: in many numbers at once, of a few powers each."""
-_FAR = 64.0
-"""How many powers of two a logit may be above the shift before that is moved."""
+_FAR = 64.0  # how many powers of two a logit may be above the shift before that is moved
 
 
 @inner_code
@@ -28,7 +25,7 @@ def unit_of(temperature: Real) -> Any:
 
 
 @inner_code
-def largest_of(logits: Array) -> Real:
+def largest_of(logits) -> Real:
     """Return the largest logit of a few; any of them if one is no number."""
     most = real_of(logits[0])
     for i in range(1, logits.size):
@@ -37,7 +34,7 @@ def largest_of(logits: Array) -> Real:
 
 
 @inner_code
-def is_wrong(logits: Array) -> bool:
+def is_wrong(logits) -> bool:
     """Return whether one of a few logits is no number."""
     wrong = np.int32(0)
     for i in range(logits.size):
@@ -47,7 +44,7 @@ def is_wrong(logits: Array) -> bool:
 
 
 @inner_code
-def _fill_block(logits: Array, unit: Real, shift: Real, out: Array) -> tuple[Real, Real]:
+def _fill_block(logits, unit: Real, shift: Real, out) -> tuple[Real, Real]:
     """Write 2^(unit·(logit − shift)) of a block; return its sum and the largest exponent."""
     total, most = np.float32(0), np.float32(-np.inf)
     for i in range(logits.size):
@@ -59,18 +56,15 @@ def _fill_block(logits: Array, unit: Real, shift: Real, out: Array) -> tuple[Rea
 
 
 @inner_code
-def multiply(values: Array, factor: Real) -> None:
+def multiply(values, factor: Real) -> None:
     """Multiply float32 numbers by one of them."""
     for i in range(values.size):
         values[i] *= factor
 
 
 @inner_code
-def fill(logits: Array, unit: Real, out: Array) -> tuple[Real, Real]:
-    """Write 2^(unit·(logit − shift)) of a row, and return the shift and the sum.
-
-    The sum is NaN where no logit is finite, or one is no number.
-    """
+def fill(logits, unit: Real, out) -> tuple[Real, Real]:
+    """Write 2^(unit·(logit − shift)) of a row; return shift and sum, NaN if no logit is finite."""
     shift, total = largest_of(logits[:_AT_ONCE]), 0.0
     for start in range(0, logits.size, _AT_ONCE):
         here = slice(start, min(start + _AT_ONCE, logits.size))

@@ -17,43 +17,21 @@ from otspec.warping import STEPS
 
 _CACHED = 1 << 19
 """How many probabilities of a target are held at once, but those of one row or block at least."""
-_KNOWN = Settings(temperature=GIVEN)
-"""The settings of rows that are probabilities already."""
+_KNOWN = Settings(temperature=GIVEN)  # the settings of rows that are probabilities already
 
 
 class Parts(NamedTuple):
-    """What machine code takes of the rows of a source.
+    """What machine code takes of the rows of a source."""
 
-    Parameters
-    ----------
-    flat : ndarray
-        What all rows lie in: float32, or the bits of half precision, as
-        :mod:`otspec.batch._numba.from_logits.softmax` has them.
-    starts, temperatures : ndarray, shape (...)
-        Where each row begins, and its temperature; ``GIVEN`` where it has probabilities.
-    limits : ndarray, shape (..., 3)
-        As :func:`~otspec.batch._numba.from_logits.warping.warp_rows` takes them.
-    steps : ndarray, shape (4,)
-    """
-
-    flat: Array
-    starts: Array
-    temperatures: Array
-    limits: Array
-    steps: Array
+    flat: Array  # what all rows lie in: float32, or the bits of half precision
+    starts: Array  # (...): where each row begins
+    temperatures: Array  # (...): 0 for the first of the largest logits, GIVEN for probabilities
+    limits: Array  # (..., 3): top-k (V: none), top-p (1: none), min-p (0: none)
+    steps: Array  # (4,): as `truncation` numbers them
 
 
 class Source:
-    """The rows of a draft or of a target: logits, or probabilities.
-
-    Parameters
-    ----------
-    parts : Parts
-    width : int
-        V.
-    known : ndarray, optional
-        The rows, if they are probabilities.
-    """
+    """The rows of a draft or of a target: logits, or probabilities that are ``known``."""
 
     def __init__(self, parts: Parts, width: int, known: Array | None = None) -> None:
         self.parts, self.width, self.known = parts, width, known
@@ -70,14 +48,14 @@ class Source:
         parts = Parts(flat, starts[which], temperatures[which], limits[which], steps)
         return Source(parts, self.width, None if self.known is None else self.known[which])
 
-    def write(self, out: Array) -> None:
+    def write(self, out) -> None:
         """Write the probabilities of all rows."""
         flat, starts, temperatures, limits, steps = self.parts
         warp_rows(
             flat, starts.reshape(-1), temperatures.reshape(-1), limits.reshape(-1, 3), steps, out
         )
 
-    def rows(self, room: Array) -> Array:
+    def rows(self, room) -> Array:
         """Return the probabilities of all rows, in room where they are not known."""
         if self.known is not None:
             return self.known
@@ -86,12 +64,8 @@ class Source:
         return unwriteable(out.reshape(*self.parts.starts.shape, self.width))
 
 
-def source_of(values: Array, settings: Settings | None, axes: int) -> Source | None:
-    """Return the rows of an array, with one axis in place of the first ones.
-
-    None where they are no float32 probabilities in one piece, or logits whose rows do not lie in
-    one piece each.
-    """
+def source_of(values, settings: Settings | None, axes: int) -> Source | None:
+    """Return the rows of an array, with one axis for the first ones; None if they do not fit."""
     evenly = values.flags.c_contiguous
     known = settings is None
     if not values.flags.aligned or (known and not (evenly and values.dtype == np.float32)):
@@ -109,7 +83,7 @@ def source_of(values: Array, settings: Settings | None, axes: int) -> Source | N
     return Source(parts, width, flat.reshape(*parts.starts.shape, width) if known else None)
 
 
-def _laid_out(values: Array) -> tuple[Array, Array] | None:
+def _laid_out(values) -> tuple[Array, Array] | None:
     """Return what the rows lie in, and where each begins; None if one is not in one piece."""
     *lead, width = values.shape
     strides = [stride // values.itemsize for stride in values.strides]
@@ -134,7 +108,7 @@ def _evenly(
 
 
 def _told(
-    settings: Settings, starts: Array, shape: tuple[int, ...], axes: int
+    settings: Settings, starts, shape: tuple[int, ...], axes: int
 ) -> tuple[Array, Array, Array, Array]:
     """Return where each row begins, its temperature and its limits, and the steps."""
     *lead, width = shape
@@ -157,16 +131,13 @@ def _of_rows(value: Any, shape: tuple[int, ...], default: float) -> Array:
     return np.full(shape, default if value is None else min(value, 2**60), float)
 
 
-def written(source: Source, out: Array) -> None:
+def written(source: Source, out) -> None:
     """Write the probabilities of all rows."""
     source.write(out)
 
 
 def in_parts(verify: Callable[..., None]) -> Callable[..., None]:
-    """Return a rule that takes sources in place of its draft and its target.
-
-    It gives the rule's machine code a few rows at a time, as if they were the caller's.
-    """
+    """Return a rule that takes sources for its draft and target, a few rows at a time."""
 
     def loop(draft: Source, target: Source, *others: Any) -> None:
         step = min(max(_CACHED * len(target) // target.size, 1), len(target))
@@ -188,7 +159,7 @@ def in_parts(verify: Callable[..., None]) -> Callable[..., None]:
 def drafting(draw: Callable[..., None]) -> Callable[..., None]:
     """Return a drafter that takes a source, and writes the probabilities, too."""
 
-    def loop(source: Source, uniforms: Array, draft: Array, found: Array) -> None:
+    def loop(source: Source, uniforms, draft, found) -> None:
         step = max(_CACHED // source.width, 1)
         for start in range(0, len(source), step):
             here = slice(start, min(start + step, len(source)))

@@ -1,4 +1,9 @@
-"""Rows of logits turned into probabilities (:func:`otspec.batch.warp`)."""
+"""Rows of logits turned into probabilities (:func:`otspec.batch.warp`), without a sort.
+
+The first step of top-k, top-p and min-p bounds what can be kept, the tokens above it are gathered,
+and the steps are done with them. Differences of logits are divided in float32, as in
+`otspec.warping.warped`.
+"""
 
 import math
 
@@ -7,14 +12,122 @@ import numpy as np
 from otspec.batch._array_api.library import BLOCK, Array
 from otspec.batch._numba.compiled import Real, inner_code, machine_code, real_of
 from otspec.batch._numba.from_logits.softmax import fill, is_wrong, largest_of, multiply, unit_of
-from otspec.batch._numba.from_logits.truncation import AT_ONCE, kept_tokens
 
-GIVEN = -1.0
-"""The temperature of rows that are probabilities already."""
+TEMPERATURE, TOP_K, TOP_P, MIN_P = 0, 1, 2, 3
+"""The steps, as they are numbered; those of the limits come one before."""
+AT_ONCE = 16  # how many tokens are looked at together, before one after the other
 
 
 @inner_code
-def _write_greedy(logits: Array, out: Array) -> None:
+def _is_on(step: int, limits, size: int) -> bool:
+    """Return whether a step takes tokens away."""
+    return (
+        (step == TOP_K and limits[0] < size)
+        or (step == TOP_P and limits[1] < 1)
+        or (step == MIN_P and limits[2] > 0)
+    )
+
+
+@inner_code
+def kept_tokens(
+    logits, largest: Real, tops, temperature: Real, limits, steps, room
+) -> tuple[Array, Array]:
+    """Return the tokens that are kept, ascending, and their probabilities."""
+    first, hot = 0, np.float32(1)
+    while not _is_on(steps[first], limits, logits.size):
+        hot = np.float32(temperature) if steps[first] == TEMPERATURE else hot
+        first += 1
+    whole, bound = 0.0, np.float32(-np.inf)
+    if steps[first] == MIN_P:
+        bound = np.float32(math.log(limits[2]))
+    elif steps[first] == TOP_K and limits[0] <= tops.size:
+        # So many tokens are at least as large.
+        ones = np.ones(tops.size)
+        bound = (_border(tops, ones, limits[0]) - largest) / hot
+    elif steps[first] == TOP_P:
+        shift, whole = fill(logits, unit_of(hot), room)
+        whole *= math.exp(np.float64(shift - largest) / hot)
+        # Fewer than V tokens of less than this have less than 1 − top-p.
+        bound = np.float32(math.log((1 - limits[1]) * whole / logits.size) - 1e-3)
+    tokens, values = _gathered(logits, largest, hot, bound, tops)
+    for step in steps[first:]:
+        if step == TEMPERATURE:
+            values = values / np.float32(temperature)
+        elif _is_on(step, limits, logits.size):
+            tokens, values = _after(step, tokens, values, limits, whole)
+            whole = 0.0
+    weights = np.exp(values.astype(np.float64))
+    return tokens, weights / weights.sum()
+
+
+@inner_code
+def _gathered(logits, largest: Real, temperature: Real, bound: Real, tops) -> tuple[Array, Array]:
+    """Return the tokens that are not masked and whose (logit − largest)/T reaches a bound; that."""
+    number = 0
+    for few in range(tops.size):
+        number += AT_ONCE * ((tops[few] - largest) / temperature >= bound)
+    tokens, values = np.empty(number, np.int64), np.empty(number, np.float32)
+    number = 0
+    for few in range(tops.size):
+        if (tops[few] - largest) / temperature >= bound:
+            for token in range(few * AT_ONCE, min((few + 1) * AT_ONCE, logits.size)):
+                value = (real_of(logits[token]) - largest) / temperature
+                if value >= bound and value > np.float32(-np.inf):
+                    tokens[number], values[number] = token, value
+                    number += 1
+    return tokens[:number].copy(), values[:number].copy()
+
+
+@inner_code
+def _after(step: int, tokens, values, limits, whole: Real) -> tuple[Array, Array]:
+    """Return what a step keeps; ``whole`` is what all tokens weigh, if there were more before."""
+    weights, wanted, least = np.ones(values.size), limits[0], np.float32(-np.inf)
+    if step == MIN_P:
+        least = np.float32(math.log(limits[2]))
+    else:
+        if step == TOP_P:
+            weights = np.exp(values.astype(np.float64))
+            wanted = limits[1] * (whole if whole > 0 else weights.sum())
+        least = _border(values, weights, wanted)
+    reached, number = 0.0, 0
+    for i in range(values.size):
+        reached += weights[i] if values[i] > least else 0.0
+    for i in range(values.size):
+        if values[i] > least or (values[i] == least and (step != TOP_P or reached < wanted)):
+            reached += weights[i] if values[i] == least else 0.0
+            tokens[number], values[number] = tokens[i], values[i]
+            number += 1
+    return tokens[:number].copy(), values[:number].copy()
+
+
+@inner_code
+def _border(values, weights, wanted: Real) -> Real:
+    """Return the largest of some values from which on they weigh enough, else the smallest."""
+    values, weights, above = values.copy(), weights.copy(), 0.0
+    while True:
+        low, top = values[0], values[0]
+        for i in range(values.size):
+            low, top = min(low, values[i]), max(top, values[i])
+        if not low < top:
+            return low
+        middle = low + (top - low) / 2
+        middle = middle if middle > low else top
+        weight, number = above, 0
+        for i in range(values.size):
+            weight += weights[i] * (values[i] >= middle)
+        for i in range(values.size):
+            kept = (values[i] >= middle) == (weight >= wanted)
+            values[number], weights[number] = values[i], weights[i]
+            number += kept
+        values, weights = values[:number], weights[:number]
+        above = above if weight >= wanted else weight
+
+
+GIVEN = -1.0  # the temperature of rows that are probabilities already
+
+
+@inner_code
+def _write_greedy(logits, out) -> None:
     """Write 1 at the first of the largest logits, 0 elsewhere."""
     most, found = real_of(logits[0]), 0
     for start in range(0, logits.size, BLOCK):
@@ -32,7 +145,7 @@ def _write_greedy(logits: Array, out: Array) -> None:
 
 
 @inner_code
-def _fill_tops(logits: Array, tops: Array) -> Real:
+def _fill_tops(logits, tops) -> Real:
     """Fill in the largest logit of each few tokens, and return the largest; NaN if one is none."""
     largest = np.float32(-np.inf)
     for few in range(tops.size):
@@ -45,20 +158,9 @@ def _fill_tops(logits: Array, tops: Array) -> Real:
 
 
 @inner_code
-def _counts_all(temperature: Real, limits: Array, size: int) -> bool:
-    """Return whether the probabilities are a softmax of all logits."""
-    return bool(temperature > 0 and limits[0] >= size and limits[1] >= 1 and limits[2] <= 0)
-
-
-@inner_code
-def fill_row(
-    logits: Array, temperature: Real, limits: Array, steps: Array, tops: Array, out: Array
-) -> Real:
-    """Write what a row's probabilities are proportional to, and return the factor, float32.
-
-    ``limits`` has top-k, top-p and min-p, and ``tops`` is room for a number of each few tokens.
-    """
-    if _counts_all(temperature, limits, logits.size):
+def fill_row(logits, temperature: Real, limits, steps, tops, out) -> Real:
+    """Write what a row's probabilities are proportional to; return the factor. ``tops`` is room."""
+    if temperature > 0 and limits[0] >= logits.size and limits[1] >= 1 and limits[2] <= 0:
         _, total = fill(logits, unit_of(temperature), out)
         return np.float32(1 / total)
     if temperature == GIVEN:
@@ -79,31 +181,15 @@ def fill_row(
 
 
 @inner_code
-def finish(out: Array, factor: Real) -> None:
+def finish(out, factor: Real) -> None:
     """Turn what :func:`fill_row` wrote into probabilities."""
     if factor != np.float32(1):
         multiply(out, factor)
 
 
 @machine_code
-def warp_rows(
-    flat: Array, starts: Array, temperatures: Array, limits: Array, steps: Array, out: Array
-) -> None:
-    """Write the probabilities of rows.
-
-    Parameters
-    ----------
-    flat : array
-        Rows lie in it, anywhere, each in one piece.
-    starts : array, shape (rows,)
-    temperatures : array, shape (rows,)
-        Temperatures; 0 for the first of the largest logits.
-    limits : array, shape (rows, 3)
-        top-k, at least V for none; top-p, 1 for none; min-p, 0 for none.
-    steps : array, shape (4,)
-        As :mod:`otspec.batch._numba.from_logits.truncation` numbers them.
-    out : array of float32, shape (rows, V)
-    """
+def warp_rows(flat, starts, temperatures, limits, steps, out) -> None:
+    """Write the probabilities of rows, which begin at ``starts`` of ``flat``."""
     size = out.shape[1]
     tops = np.empty((size + AT_ONCE - 1) // AT_ONCE, np.float32)
     for row in range(starts.size):

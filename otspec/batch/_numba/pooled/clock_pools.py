@@ -1,34 +1,29 @@
 """Graded pools of distinct drafts, row by row: grades and knots (Beyond, prop. 6 and 7).
 
-``G`` is an integral over the time of a race, as in
-:mod:`otspec.batch._array_api.pooled.clock_masses`, whose nodes it is a sum over. ``e^x`` of many
-numbers at once is in steps that vector instructions take, unlike a call for each.
+``G`` is the integral of :mod:`otspec.batch._array_api.pooled.clock_pools`. ``e^x`` of many numbers
+at once is in steps that vector instructions take, unlike a call for each.
 """
 
 import math
 
 import numpy as np
 
-from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.outcome import clipped, quotient
 from otspec.batch._numba.pooled.graded_pools import ABOVE, GRADE, INSIDE
 from otspec.batch._numba.pooled.heaviest import DRAFTED, WANTED
 
-LEAST = -700.0
-"""Below, e^x is nothing beside 1, and next to what a float64 holds."""
+LEAST = -700.0  # below, e^x is nothing beside 1, and next to what a float64 holds
 _FOLDS = 1 / math.log(2)
 _HIGH = float.fromhex("0x1.62E42FEEp-1")
 """The first 32 bits of log 2, whose products with small integers are exact."""
-_LOW = float.fromhex("0x1.A39EF35793C76p-33")
-"""The others."""
-_SHIFT = 1.5 * 2.0**52
-"""Added to a number, leaves its nearest integer in the last bits."""
+_LOW = float.fromhex("0x1.A39EF35793C76p-33")  # the other bits of log 2
+_SHIFT = 1.5 * 2.0**52  # added to a number, leaves its nearest integer in the last bits
 _TERMS = tuple(1 / math.factorial(i) for i in range(14))
 
 
 @inner_code
-def exponentials(powers: Array, values: Array, shifted: Array) -> None:
+def exponentials(powers, values, shifted) -> None:
     """Write e^x of numbers that are at most 0, to within a few last digits."""
     # e^x = 2^n e^r, n the integer nearest to x/log 2, by the series of e^r, where 14 terms are more
     # than a float64 holds. Of `shifted`, as large, nothing is kept.
@@ -55,19 +50,18 @@ def exponentials(powers: Array, values: Array, shifted: Array) -> None:
 
 
 @inner_code
-def _times_powers_of_two(values: Array, shifted: Array) -> None:
+def _times_powers_of_two(values, shifted) -> None:
     """Add to the exponents of floats, given by their bits, the integers in the last bits."""
     for i in range(values.size):
         values[i] += shifted[i] << 52
 
 
 _LONGEST = float(np.finfo(np.float64).max)
-_NOTHING = float(np.finfo(np.float64).epsneg)
-"""A chance that shows in no digit beside 1."""
+_NOTHING = float(np.finfo(np.float64).epsneg)  # a chance that shows in no digit beside 1
 
 
 @inner_code
-def highest_grade(heavy: Array, light: float, count: float, factor: float, most: float) -> float:
+def highest_grade(heavy, light: float, count: float, factor: float, most: float) -> float:
     """Return Σ 1/(1 − s_i) for i = 0 to count − 1, s_i the mass of the i heaviest tokens."""
     # No token is drafted more often than that times its draft mass. It is at most `most`.
     number = heavy.shape[1]
@@ -84,21 +78,10 @@ def highest_grade(heavy: Array, light: float, count: float, factor: float, most:
 
 
 @machine_code
-def write_knots(
-    grades: Array,
-    kept: Array,
-    heavy: Array,
-    light: Array,
-    factor: float,
-    pools: Array,
-    below: Array,
-) -> None:
-    """Write the grades, the scaled draft mass above each knot, and what is below it, row by row.
-
-    Shapes: ``heavy`` (rows, 2, h), ``light`` (rows,). ``grades``, ``kept``, shape (rows, m): the
-    positive grades, and Σ min(q, t p) over light tokens there, scaled. ``below``, shape (rows, m, h
-    + 1): what of each heavy token is below, and last what of the light ones is.
-    """
+def write_knots(grades, kept, heavy, light, factor: float, pools, below) -> None:
+    """Write the grades, the scaled draft mass above each knot, and what is below it."""
+    # `kept` is Σ min(q, t p) over light tokens at the grades, scaled; `below` is (rows, m, h + 1),
+    # of each heavy token and last of the light ones together.
     last, number = grades.shape[1] + 1, heavy.shape[2]
     for row in range(grades.shape[0]):
         own, all_light, total = pools[row], light[row] * factor, light[row]
@@ -121,14 +104,8 @@ def write_knots(
 
 
 @machine_code
-def write_heights(
-    pools: Array, below: Array, counts: Array, moments: Array, weights: Array
-) -> None:
-    """Write G at the knots of each row, and put in order what rounding has not.
-
-    ``counts``, shape (rows,): how many drafts there are. ``moments``, ``weights``: the nodes of the
-    integral.
-    """
+def write_heights(pools, below, counts, moments, weights) -> None:
+    """Write G at the knots of each row, and put in order what rounding has not."""
     last = pools.shape[2] - 1
     for row in range(pools.shape[0]):
         own, many = pools[row], int(max(counts[row], 1.0))
@@ -140,7 +117,7 @@ def write_heights(
 
 
 @inner_code
-def _write_inside(own: Array, below: Array, many: int, moments: Array, weights: Array) -> None:
+def _write_inside(own, below, many: int, moments, weights) -> None:
     """Write what is missing of G to 1 at each knot, of what is below it and above."""
     # At each node of the integral `numbers` are the chances that 0, …, k − 1 arrivals are below,
     # for one knot after the other, whose nodes end at `ends`. They are 1 in all at early nodes.
@@ -183,7 +160,7 @@ def _write_inside(own: Array, below: Array, many: int, moments: Array, weights: 
 
 
 @inner_code
-def _write_powers(powers: Array, masses: Array, times: Array, ends: Array) -> None:
+def _write_powers(powers, masses, times, ends) -> None:
     """Write the negative products of the mass of each knot and the times of its nodes."""
     start = 0
     for j in range(ends.size):
@@ -193,13 +170,10 @@ def _write_powers(powers: Array, masses: Array, times: Array, ends: Array) -> No
 
 
 @inner_code
-def _span(below: Array, above: float, many: int, moments: Array) -> tuple[int, int]:
-    """Return from which node on enough arrivals may be below, and until which one too few may be.
-
-    Until a time x of the clock of what is below, at most a Poisson number of that mean has counted,
-    which is at least k with a chance of at most x^k/k!; by the clock of the light tokens alone, at
-    least one. Chances that no digit shows are nothing. With nothing above all arrivals are below.
-    """
+def _span(below, above: float, many: int, moments) -> tuple[int, int]:
+    """Return from which node on enough arrivals may be below, and until where too few may be."""
+    # Until a time x of the clock of what is below, k have counted with a chance of at most x^k/k!;
+    # by the clock of the light tokens alone, a Poisson number at least. No digit shows the others.
     early, late, total = 0, moments.size, 0.0
     if not above > 0:
         return 0, 0

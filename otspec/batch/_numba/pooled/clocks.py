@@ -7,60 +7,32 @@ an array of integers, (4, k). Their rows are named below; all masses are scaled.
 
 import numpy as np
 
-from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.outcome import DRAWN, ZERO, accepts, clipped, quotient, split
 from otspec.batch._numba.passes import locate
-from otspec.batch._numba.pooled.barriers import group_of
 from otspec.batch._numba.pooled.graded_pools import ABOVE as ABOVE_KNOT
-from otspec.batch._numba.pooled.graded_pools import level
+from otspec.batch._numba.pooled.graded_pools import group_of, level
 
-MASS = 0
-"""The draft's probability, 0 where a draft does not count."""
-HEAVY = 1
-"""1 where only the first arrival of the token counts, else 0."""
-BELOW = 2
-"""The lower of the two pools of a draft."""
-PART = 3
-"""How likely an arrival is in the upper one."""
-WEIGHT = 4
-"""A weight of the moment."""
-COUNTED = 5
-"""After so many drafts: the mass that arrives and counts."""
-NEW = 6
-"""After so many drafts: how likely the next arrival that counts is of another."""
-LAW = 7
-"""What of the selected draft's law is each one's."""
+MASS = 0  # the draft's probability, 0 where a draft does not count
+HEAVY = 1  # 1 where only the first arrival of the token counts, else 0
+BELOW = 2  # the lower of the two pools of a draft
+PART = 3  # how likely an arrival is in the upper one
+WEIGHT = 4  # a weight of the moment
+COUNTED = 5  # after so many drafts: the mass that arrives and counts
+NEW = 6  # after so many drafts: how likely the next arrival that counts is of another
+LAW = 7  # what of the selected draft's law is each one's
 
-BEFORE = 0
-"""How many drafts have arrived before the stage."""
-TOKEN = 1
-"""Which draft the arrival that counts is of."""
-POOL = 2
-"""Its pool."""
-AGAIN = 3
-"""The highest pool of the arrivals before it in the stage, −1 if there are none."""
+BEFORE = 0  # how many drafts have arrived before the stage
+TOKEN = 1  # which draft the arrival that counts is of
+POOL = 2  # its pool
+AGAIN = 3  # the highest pool of the arrivals before it in the stage, −1 if there are none
 
 
 @machine_code
-def select(
-    pools: Array,
-    tight: Array,
-    pairs: Array,
-    borders: Array,
-    lefts: Array,
-    uniforms: Array,
-    valid: Array,
-    factor: float,
-    index: Array,
-) -> None:
-    """Write which draft of each row is selected and accepted, or −1.
-
-    Shapes: ``pools`` (rows, 5, m + 2), ``index`` (rows,). ``tight``, shape (rows,): the knot at the
-    cut. ``pairs``, shape (rows, k, 2): the draft's and the target's probability of each draft.
-    ``borders``, shape (rows,): up to which draft mass tokens are light. ``lefts``, shape (rows, k +
-    1): the draft mass off the first drafts.
-    """
+def select(pools, tight, pairs, borders, lefts, uniforms, valid, factor: float, index) -> None:
+    """Write which draft of each row is selected and accepted, or −1."""
+    # `pairs` are the draft's and the target's probability of each draft, `lefts` the draft mass off
+    # the first ones; `borders` are the masses up to which tokens are light.
     k = valid.shape[1]
     drafts, stages = np.empty((8, k + 1)), np.empty((4, k), np.int64)
     for row in range(index.size):
@@ -83,15 +55,7 @@ def select(
 
 
 @inner_code
-def _take_drafts(
-    drafts: Array,
-    pools: Array,
-    pairs: Array,
-    border: float,
-    lefts: Array,
-    valid: Array,
-    factor: float,
-) -> None:
+def _take_drafts(drafts, pools, pairs, border: float, lefts, valid, factor: float) -> None:
     """Write what is known of the drafts."""
     light = 0.0
     for i in range(lefts.size):
@@ -107,7 +71,7 @@ def _take_drafts(
 
 
 @inner_code
-def _arrive(drafts: Array, stages: Array, knots: int, uniforms: Array) -> tuple[float, float]:
+def _arrive(drafts, stages, knots: int, uniforms) -> tuple[float, float]:
     """Write the arrivals of each stage, by one uniform number each."""
     # Return what is left of the first number and of the last.
     k, arrived, moment, left = stages.shape[1], ZERO, 0.0, 0.0
@@ -130,15 +94,14 @@ def _arrive(drafts: Array, stages: Array, knots: int, uniforms: Array) -> tuple[
 
 
 @inner_code
-def _above(drafts: Array, i: int, knot: int) -> float:
+def _above(drafts, i: int, knot: int) -> float:
     """Return what of a draft is above a knot."""
     part = drafts[PART, i] if drafts[BELOW, i] + 1 >= knot else 0.0
-    above: float = drafts[MASS, i] * (1.0 if drafts[BELOW, i] >= knot else part)
-    return above
+    return drafts[MASS, i] * (1.0 if drafts[BELOW, i] >= knot else part)
 
 
 @inner_code
-def _write_repeats(drafts: Array, arrived: int, law: Array) -> None:
+def _write_repeats(drafts, arrived: int, law) -> None:
     """Write the law of the highest pool of arrivals that do not count, after ``arrived`` drafts."""
     # First that there are none.
     before, counted = 0.0, drafts[COUNTED, arrived]
@@ -153,7 +116,7 @@ def _write_repeats(drafts: Array, arrived: int, law: Array) -> None:
 
 @inner_code
 def _weigh(
-    drafts: Array, stages: Array, lowest: int, end: int, arrived: int, group: float, beyond: float
+    drafts, stages, lowest: int, end: int, arrived: int, group: float, beyond: float
 ) -> None:
     """Write how likely each draft is selected, given the arrivals, from between two knots."""
     # Of the draft mass `group` is in it, and `beyond` is above.

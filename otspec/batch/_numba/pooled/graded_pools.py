@@ -1,7 +1,6 @@
-"""Pools of a row and the law that they allow (Pooled, prop. 3 and 7).
+"""Pooled selection row by row (Pooled, prop. 3, 4 and 7).
 
-``pools`` is an array, (5, m + 2), whose rows are named below: what is known of the m + 1 pools, and
-of the m + 2 knots around them.
+A draft is selected by pools and barriers, as in ``_array_api.pooled``, then coupled maximally.
 """
 
 import math
@@ -10,34 +9,67 @@ import numpy as np
 
 from otspec.batch._array_api.library import Array
 from otspec.batch._array_api.pooled.graded_pools import LOWEST
-from otspec.batch._numba.compiled import inner_code
-from otspec.batch._numba.outcome import ZERO, clipped, rounded
+from otspec.batch._numba.compiled import inner_code, machine_code
+from otspec.batch._numba.outcome import DRAWN, ZERO, accepts, clipped, rounded, split, write_counts
+from otspec.batch._numba.reading import draw_rest, read_drafts, read_overlaps
+
+
+@inner_code
+def group_of(pools, tight: int, top: int, factor: float, uniform: float) -> tuple[int, int]:
+    """Return the barriers around the group of pools that holds pool ``top``."""
+    # The knot `tight`, at the cut, is always a barrier, as are both ends.
+    low, high, last = top, top + 1, pools.shape[1] - 1
+    while low > 0 and low != tight and not _is_barrier(pools, low, factor, uniform):
+        low -= 1
+    while high < last and high != tight and not _is_barrier(pools, high, factor, uniform):
+        high += 1
+    return low, high
+
+
+@inner_code
+def _is_barrier(pools, knot: int, factor: float, uniform: float) -> bool:
+    """Return whether all chords that end at a knot are less steep than those that begin there."""
+    # They are those of B − u G, B the law that is wanted below a knot.
+    ending, beginning, width, rise = -math.inf, math.inf, 0.0, 0.0
+    for j in range(knot - 1, -1, -1):
+        width += pools[ABOVE, j] - pools[ABOVE, j + 1]
+        rise += _rise(pools, j, factor, uniform)
+        ending = max(ending, rise / width) if width > 0 else ending
+    width, rise = 0.0, 0.0
+    for j in range(knot, pools.shape[1] - 1):
+        width += pools[ABOVE, j] - pools[ABOVE, j + 1]
+        rise += _rise(pools, j, factor, uniform)
+        beginning = min(beginning, rise / width) if width > 0 else beginning
+    return beginning > ending
+
+
+@inner_code
+def _rise(pools, j: int, factor: float, uniform: float) -> float:
+    """Return by how much B − u G rises over a pool."""
+    wanted = (pools[SLOPE, j] / factor) * (pools[ABOVE, j] - pools[ABOVE, j + 1])
+    return wanted - uniform * (pools[INSIDE, j + 1] - pools[INSIDE, j])
+
 
 _LEAST = float(np.finfo(np.float64).smallest_normal)
 
-GRADE = 0
-"""Pools: t_0 = 0 to t_m."""
-SLOPE = 1
-"""Pools: the probability that a pool is selected over its draft mass; not descending."""
-ABOVE = 2
-"""Knots: the draft mass above, times a power of two, the factor."""
-INSIDE = 3
-"""Knots: how likely all drafts are below."""
-WANTED = 4
-"""Knots: the target mass of the pools below."""
+GRADE = 0  # pools: t_0 = 0 to t_m
+SLOPE = 1  # pools: the probability that a pool is selected over its draft mass; not descending
+ABOVE = 2  # knots: the draft mass above, times a power of two, the factor
+INSIDE = 3  # knots: how likely all drafts are below
+WANTED = 4  # knots: the target mass of the pools below
 KINDS = 5
 """How many rows there are."""
 
 
 @inner_code
-def even_grades(grades: Array, most: float, single: bool) -> None:
+def even_grades(grades, most: float, single: bool) -> None:
     """Write the positive grades, in equal steps from 1/2 to ``most``."""
     for j in range(grades.size):
         grades[j] = rounded(LOWEST + (most - LOWEST) * (j / (grades.size - 1)), single)
 
 
 @inner_code
-def take_overlaps(pools: Array, grades: Array, overlaps: Array, count: float) -> None:
+def take_overlaps(pools, grades, overlaps, count: float) -> None:
     """Write the grades, and the knots of independent drafts, from Σ min(q, t p) at the grades."""
     last, before, start, knot = pools.shape[1] - 1, 0.0, 0.0, 0.0
     pools[GRADE, 0], pools[ABOVE, 0], pools[INSIDE, 0] = 0.0, 1.0, 0.0
@@ -50,7 +82,7 @@ def take_overlaps(pools: Array, grades: Array, overlaps: Array, count: float) ->
 
 
 @inner_code
-def best_law(pools: Array, factor: float) -> int:
+def best_law(pools, factor: float) -> int:
     """Write the slopes of the best law that the pools allow, and return the knot at its cut."""
     last, tight, lacking = pools.shape[1] - 1, ZERO, pools[INSIDE, 0]
     pools[WANTED, 0] = 0.0
@@ -72,7 +104,7 @@ def best_law(pools: Array, factor: float) -> int:
 
 
 @inner_code
-def _tangents(pools: Array, factor: float, tight: int, lacking: float) -> tuple[float, float]:
+def _tangents(pools, factor: float, tight: int, lacking: float) -> tuple[float, float]:
     """Return the least and the largest slope of the law."""
     # They are those of the lines from (0, 0) and from (1, 1) that touch the raised target curve.
     # With no draft mass on a side there is no line, and a slope that is out of the way.
@@ -87,7 +119,7 @@ def _tangents(pools: Array, factor: float, tight: int, lacking: float) -> tuple[
 
 
 @inner_code
-def write_rest(pools: Array, count: float, weight: Array) -> None:
+def write_rest(pools, count: float, weight) -> None:
     """Write the weight (q − b)₊, as :mod:`otspec.batch._array_api.pooled.graded_pools` has it."""
     # It is the target if no draft counts.
     last, j = pools.shape[1] - 2, 0
@@ -101,12 +133,8 @@ def write_rest(pools: Array, count: float, weight: Array) -> None:
 
 
 @inner_code
-def level(pools: Array, drafted: float, wanted: float) -> tuple[int, float, float]:
-    """Return where the ratio of a draft is among the pools.
-
-    Result: ``below``: the pool at or below it. ``part``: how far it is to the next, from 0 to 1.
-    ``law``: the law of the selected token at the draft.
-    """
+def level(pools, drafted: float, wanted: float) -> tuple[int, float, float]:
+    """Return the pool at or below a draft's ratio, how far it is to the next, and the law there."""
     below, part, slope = 0, 0.0, pools[SLOPE, 0]
     # What is never drafted is in the lowest pool if it is not wanted, else in the highest.
     ratio = wanted / (drafted + _LEAST)
@@ -117,3 +145,88 @@ def level(pools: Array, drafted: float, wanted: float) -> tuple[int, float, floa
         part += filled if filled < 1 else 0.0
         slope += filled * (pools[SLOPE, j + 1] - pools[SLOPE, j])
     return below, part, drafted * slope
+
+
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index, grades: int) -> None:
+    """Select one of the drafts of a row by graded pools, then couple it with the target."""
+    rows, k = drafts.shape
+    pairs, weights, counts = np.empty((rows, k, 2)), np.empty((rows, 4)), np.empty(rows)
+    write_counts(valid, counts)
+    scales, kept = _overlaps_at(draft, target, counts, grades)
+    read_drafts(draft, target, drafts, valid, pairs)
+    _select(scales, kept, pairs, uniforms, valid, index, counts, weights)
+    draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, weights)
+
+
+def _overlaps_at(draft, target, counts, grades: int) -> tuple[Array, Array]:
+    """Return the grades t of each row, and Σ min(q, t p) there."""
+    scales, kept = np.empty((2, counts.size, grades))
+    _write_grades(scales, counts, draft.itemsize == 4)
+    read_overlaps(draft, target, scales, kept, 0, grades)
+    return scales, kept
+
+
+@machine_code
+def _write_grades(scales, counts, single: bool) -> None:
+    """Write the positive grades of each row."""
+    for row in range(counts.size):
+        even_grades(scales[row], max(counts[row], 1.0), single)
+
+
+def weights_of(draft, target, counts, grades: int) -> Array:
+    """Return what is drawn from in each row if so many drafts are rejected, (rows, 4)."""
+    weights = np.empty((counts.size, 4))
+    _write_weights(*_overlaps_at(draft, target, counts, grades), counts, weights)
+    return weights
+
+
+@machine_code
+def _write_weights(scales, kept, counts, weights) -> None:
+    """Write what is drawn from in each row after a rejection."""
+    pools = np.empty((KINDS, scales.shape[1] + 2))
+    for row in range(counts.size):
+        take_overlaps(pools, scales[row], kept[row], max(counts[row], 1.0))
+        best_law(pools, 1.0)
+        write_rest(pools, counts[row], weights[row])
+
+
+@machine_code
+def _select(scales, kept, pairs, uniforms, valid, index, counts, weights) -> None:
+    """Write which draft of each row is selected and accepted, and what is drawn from if none is."""
+    pools, pool = (
+        np.empty((KINDS, scales.shape[1] + 2)),
+        np.empty(valid.shape[1], np.int64),
+    )
+    for row in range(valid.shape[0]):
+        count, own, top, moment, left = counts[row], pairs[row], ZERO, 0.0, 0.0
+        take_overlaps(pools, scales[row], kept[row], max(count, 1.0))
+        tight = best_law(pools, 1.0)
+        write_rest(pools, count, weights[row])
+        for i in range(pool.size):
+            below, part, _ = level(pools, own[i, 0], own[i, 1])
+            up, left = split(uniforms[row, i], part)
+            moment = left if i == 0 else moment
+            pool[i] = below + up if valid[row, i] else -1
+            top = max(top, pool[i])
+        lowest, _ = group_of(pools, tight, top, 1.0, moment)
+        took, accepting = _chosen(pool, lowest, left)
+        index[row] = DRAWN
+        if took >= 0:
+            _, _, law = level(pools, own[took, 0], own[took, 1])
+            index[row] = took if accepts(accepting, own[took, 1], law) else DRAWN
+
+
+@inner_code
+def _chosen(pool, lowest: int, uniform: float) -> tuple[int, float]:
+    """Return one of the drafts in pools from the lowest, −1 if there is none, and what is left."""
+    size = 0
+    for i in range(pool.size):
+        size += pool[i] >= lowest
+    place = min(int(uniform * size), size - 1)
+    left = uniform * size - place
+    for i in range(pool.size):
+        if pool[i] >= lowest:
+            if place == 0:
+                return i, left
+            place -= 1
+    return DRAWN, left

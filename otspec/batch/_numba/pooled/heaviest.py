@@ -2,27 +2,18 @@
 
 import numpy as np
 
-from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba.compiled import greater, inner_code, machine_code, plus
 from otspec.batch._numba.passes import added, sum_in_blocks, sum_without
 
 DRAFTED, WANTED = 0, 1
 """The rows of ``heavy``: the draft's and the target's probability of each heavy token."""
-_FEW = 16
-"""How many tokens are looked at together, before one after the other."""
+_FEW = 16  # how many tokens are looked at together, before one after the other
 
 
 @machine_code
-def read_heavy(
-    draft: Array, target: Array, sums: Array, heavy: Array, borders: Array, light: Array
-) -> None:
-    """Write the tokens that are heavier than the one after the heaviest of a given number.
-
-    Shapes: ``draft``, ``target`` (rows, V). ``sums``, shape (rows, ceil(V / 256)): filled in with
-    the block sums of the draft. ``heavy``, shape (rows, 2, h): 0 for places of light tokens.
-    ``borders``, ``light``, shape (rows,): up to which draft mass tokens are light, and their mass
-    together.
-    """
+def read_heavy(draft, target, sums, heavy, borders, light) -> None:
+    """Write the tokens that are heavier than the one after the heaviest, and the others' mass."""
     highest, number = np.empty(sums.shape[1]), heavy.shape[2]
     masses, tokens = np.empty(number + 1), np.empty(number + 1, np.int64)
     for row in range(draft.shape[0]):
@@ -45,7 +36,7 @@ def read_heavy(
 
 
 @machine_code
-def read_lefts(draft: Array, drafts: Array, valid: Array, sums: Array, lefts: Array) -> None:
+def read_lefts(draft, drafts, valid, sums, lefts) -> None:
     """Write the draft mass off the first drafts, for each number of them, (rows, k + 1)."""
     # The block of a draft is added up anew, without all of them; `sums`, the block sums of the
     # draft, are changed.
@@ -59,9 +50,7 @@ def read_lefts(draft: Array, drafts: Array, valid: Array, sums: Array, lefts: Ar
 
 
 @machine_code
-def read_light(
-    draft: Array, target: Array, borders: Array, factor: float, scales: Array, kept: Array
-) -> None:
+def read_light(draft, target, borders, factor: float, scales, kept) -> None:
     """Write Σ min(target, scale·draft) over light tokens for the scales of each row, scaled."""
     for row in range(draft.shape[0]):
         for j in range(scales.shape[1]):
@@ -75,9 +64,7 @@ def read_light(
 
 
 @inner_code
-def _light_overlap(
-    draft: Array, target: Array, border: float, factor: float, scale: float
-) -> float:
+def _light_overlap(draft, target, border: float, factor: float, scale: float) -> float:
     """Return factor · Σ min(target, scale·draft) over the light tokens of a block."""
     real = draft.dtype.type
     border_, factor_, scale_, total = real(border), real(factor), real(scale), real(0)
@@ -89,7 +76,7 @@ def _light_overlap(
 
 
 @inner_code
-def _sum_up_to(draft: Array, border: float) -> float:
+def _sum_up_to(draft, border: float) -> float:
     """Return the mass of the tokens of a block that are not above a border, summed in float64."""
     total = 0.0
     for i in range(draft.size):
@@ -98,7 +85,7 @@ def _sum_up_to(draft: Array, border: float) -> float:
 
 
 @inner_code
-def _largest(draft: Array) -> float:
+def _largest(draft) -> float:
     """Return the largest mass of a block."""
     most = draft[0]
     for i in range(1, draft.size):
@@ -107,11 +94,8 @@ def _largest(draft: Array) -> float:
 
 
 @inner_code
-def _take_heaviest(draft: Array, highest: Array, masses: Array, tokens: Array) -> None:
-    """Write the heaviest tokens, as many as there is room for, and their masses; −1 beyond those.
-
-    They are at least as heavy as that many of the blocks' heaviest.
-    """
+def _take_heaviest(draft, highest, masses, tokens) -> None:
+    """Write as many of the heaviest tokens as there is room for, and their masses; else −1."""
     for i in range(masses.size):
         masses[i] = -1.0
     for block in range(highest.size):
@@ -125,7 +109,7 @@ def _take_heaviest(draft: Array, highest: Array, masses: Array, tokens: Array) -
 
 
 @inner_code
-def _take_from(draft: Array, block: int, least: float, masses: Array, tokens: Array) -> None:
+def _take_from(draft, block: int, least: float, masses, tokens) -> None:
     """Put the tokens of a block among the heaviest ones, if they are heavy enough."""
     end = min((block + 1) * BLOCK, draft.size)
     for start in range(block * BLOCK, end, _FEW):
@@ -137,7 +121,7 @@ def _take_from(draft: Array, block: int, least: float, masses: Array, tokens: Ar
 
 
 @inner_code
-def _insert(masses: Array, tokens: Array, mass: float, token: int) -> None:
+def _insert(masses, tokens, mass: float, token: int) -> None:
     """Put a token among the heaviest ones, in descending order."""
     place = masses.size
     while place > 0 and masses[place - 1] < mass:

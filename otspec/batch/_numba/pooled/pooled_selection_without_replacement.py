@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array, Library, library_of
-from otspec.batch._array_api.pooled.clock_masses import nodes
-from otspec.batch._array_api.pooled.clock_pools import HEAVY
+from otspec.batch._array_api.pooled.clock_pools import HEAVY, nodes
 from otspec.batch._numba.compiled import machine_code
 from otspec.batch._numba.outcome import write_counts
 from otspec.batch._numba.pooled.clock_pools import highest_grade, write_heights, write_knots
@@ -17,17 +16,7 @@ from otspec.batch._numba.pooled.heaviest import read_heavy, read_lefts, read_lig
 from otspec.batch._numba.reading import draw_rest, read_drafts
 
 
-def verify(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    token: Array,
-    accepted: Array,
-    index: Array,
-    grades: int,
-) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index, grades: int) -> None:
     """Select one of the drafts of a row by the pools of its arrivals, then couple it."""
     rows, k = drafts.shape
     pairs, lefts, counts = np.empty((rows, k, 2)), np.empty((rows, k + 1)), np.empty(rows)
@@ -40,22 +29,17 @@ def verify(
 
 
 class Law(NamedTuple):
-    """The pools of each row and the law of the selected draft.
+    """The pools of each row and the law of the selected draft."""
 
-    Shapes: ``pools`` (rows, 5, m + 2). ``tight``, shape (rows,): the knot at the cut. ``weights``,
-    shape (rows, 4): what is drawn from after a rejection. ``sums``, shape (rows, ceil(V / 256)): of
-    blocks of the draft. ``borders``, shape (rows,): what heavy tokens are above.
-    """
-
-    pools: Array
-    tight: Array
-    weights: Array
-    sums: Array
-    borders: Array
+    pools: Array  # (rows, 5, m + 2)
+    tight: Array  # (rows,): the knot at the cut
+    weights: Array  # (rows, 4): what is drawn from after a rejection
+    sums: Array  # (rows, ceil(V / 256)): of blocks of the draft
+    borders: Array  # (rows,): what heavy tokens are above
     factor: float
 
 
-def law_of(draft: Array, target: Array, counts: Array, k: int, grades: int) -> Law:
+def law_of(draft, target, counts, k: int, grades: int) -> Law:
     """Return the law of each row for so many drafts, k at most."""
     rows, size = draft.shape
     library, moments, shares = _integral(draft.dtype, k)
@@ -82,13 +66,7 @@ def _integral(dtype: np.dtype, k: int) -> tuple[Library, Array, Array]:
 
 @machine_code
 def _write_grades(
-    scales: Array,
-    heavy: Array,
-    light: Array,
-    counts: Array,
-    factor: float,
-    highest: float,
-    single: bool,
+    scales, heavy, light, counts, factor: float, highest: float, single: bool
 ) -> None:
     """Write the positive grades of each row."""
     for row in range(counts.size):
@@ -97,7 +75,7 @@ def _write_grades(
 
 
 @machine_code
-def _settle(pools: Array, counts: Array, factor: float, tight: Array, weights: Array) -> None:
+def _settle(pools, counts, factor: float, tight, weights) -> None:
     """Write the law of each row, the knot at its cut, and what is drawn from after rejection."""
     for row in range(counts.size):
         tight[row] = best_law(pools[row], factor)

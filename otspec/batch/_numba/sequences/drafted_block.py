@@ -1,8 +1,4 @@
-"""Verification of one drafted block, row by row: token by token, and jointly (Theory, 7 and 9).
-
-The functions take what :mod:`otspec.batch._numba.outcome` says, but ``draft``, (rows, L, V), and
-``target``, (rows, L + 1, V), and they fill ``length`` and ``token``, (rows).
-"""
+"""Verification of one drafted block, row by row: token by token, and jointly (Theory, 7 and 9)."""
 
 import numpy as np
 
@@ -13,15 +9,7 @@ from otspec.batch._numba.passes import blocks_of, draw, excess, rest_in_blocks
 
 
 @machine_code
-def token(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    length: Array,
-    drawn: Array,
-) -> None:
+def token(draft, target, drafts, uniforms, valid, length, drawn) -> None:
     """Keep tokens until one is rejected, and correct that one (Block, alg. 2; Theory, 7)."""
     sums = blocks_of(draft[0, 0])
     for row in range(draft.shape[0]):
@@ -39,13 +27,13 @@ def token(
 
 
 @inner_code
-def _passes(draft: Array, target: Array, token: int, uniform: float) -> bool:
+def _passes(draft, target, token: int, uniform: float) -> bool:
     """Return whether a token passes by itself."""
     return accepts(uniform, np.float64(target[token]), np.float64(draft[token]))
 
 
 @inner_code
-def following(draft: Array, target: Array, share: float, sums: Array, uniform: float) -> int:
+def following(draft, target, share: float, sums, uniform: float) -> int:
     """Draw the token after those that are kept from (target − share·draft)₊ there."""
     rest_in_blocks(draft, target, excess(1.0, share), sums)
     none = np.empty(0, np.int64)
@@ -53,15 +41,7 @@ def following(draft: Array, target: Array, share: float, sums: Array, uniform: f
 
 
 @machine_code
-def published(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    length: Array,
-    drawn: Array,
-) -> None:
+def published(draft, target, drafts, uniforms, valid, length, drawn) -> None:
     """Decide jointly, and correct one token (Block, published version, alg. 2; Theory, 9)."""
     sums = blocks_of(draft[0, 0])
     for row in range(draft.shape[0]):
@@ -82,13 +62,13 @@ def published(
 
 
 @inner_code
-def highest(row: Array) -> float:
+def highest(row) -> float:
     """Return what quotients of masses are capped at, as :attr:`Library.highest` of a CPU."""
     return 2.0**1020 if row.itemsize == 8 else 2.0**126
 
 
 @inner_code
-def _along(draft: Array, target: Array, drafts: Array, end: int) -> tuple[Array, Array]:
+def _along(draft, target, drafts, end: int) -> tuple[Array, Array]:
     """Return the probabilities of the tokens of a block."""
     drafted, wanted = np.empty(end, draft.dtype), np.empty(end, draft.dtype)
     for i in range(end):
@@ -97,7 +77,7 @@ def _along(draft: Array, target: Array, drafts: Array, end: int) -> tuple[Array,
 
 
 @inner_code
-def inverse_of(drafted: Array, wanted: Array) -> Array:
+def inverse_of(drafted, wanted) -> Array:
     """Return M_s/M_b of the first 0 to L tokens, at least 1; the cap where it is never said."""
     most, inverse = highest(drafted), np.ones(drafted.size + 1)
     for i in range(drafted.size):
@@ -107,13 +87,9 @@ def inverse_of(drafted: Array, wanted: Array) -> Array:
 
 
 @inner_code
-def stays(
-    draft: Array, target: Array, inverse: Array, kept: int, end: int, sums: Array, uniform: float
-) -> bool:
-    """Return whether so many tokens are kept, if no more are: the rows are those after them.
-
-    With probability Z/(Z + missing), Z = Σ (target − share·draft)₊, or 1/share at the end.
-    """
+def stays(draft, target, inverse, kept: int, end: int, sums, uniform: float) -> bool:
+    """Return whether so many tokens are kept, if no more are: the rows are those after them."""
+    # With probability Z/(Z + missing), Z = Σ (target − share·draft)₊, or 1/share at the end.
     share = inverse[kept]
     if share <= 1:
         return True

@@ -1,7 +1,7 @@
 """Greedy multi-path block verification row by row: the greatest of K drafted paths (Theory, 26).
 
-The law of the chosen path's next token needs the order of all ratios target/draft, but of one token
-only the draft's mass up to it. So a place is sorted only where its residual is asked for.
+The chosen path's law needs the order of all ratios, but of one token only the mass up to it: a
+place is sorted only where its residual is asked for.
 """
 
 from __future__ import annotations
@@ -10,32 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba.compiled import inner_code, machine_code, plus
 from otspec.batch._numba.outcome import geometric, quotient
 from otspec.batch._numba.passes import blocks_of, sum_in_blocks
 from otspec.batch._numba.sequences.drafted_block import following, inverse_of, stays
 
-_DIGIT = 11
-"""Bits of a ratio by which tokens are put in order at a time."""
+_DIGIT = 11  # bits of a ratio by which tokens are put in order at a time
 
 
 @machine_code
 def verify(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,  # noqa: ARG001 # all count
-    path: Array,
-    length: Array,
-    token: Array,
+    draft,
+    target,
+    drafts,
+    uniforms,
+    valid,  # noqa: ARG001 # all count
+    path,
+    length,
+    token,
 ) -> None:
-    """Choose a path of each row, and verify it as a block in which each place is in order.
-
-    The draft is (rows, K, L, V), the target (rows, K, L + 1, V), ``drafts`` are (rows, K, L), and
-    ``uniforms`` (rows, K, L + 1), those of a row all the same.
-    """
+    """Choose a path of each row, and verify it as a block in which each place is in order."""
     paths, end, size = draft.shape[1], draft.shape[2], draft.shape[3]
     real, sums, alike = draft.dtype.type, blocks_of(draft[0, 0, 0]), np.empty(paths, np.bool_)
     law, wanted = np.empty(size, real), np.empty(size, real)
@@ -75,7 +70,7 @@ def verify(
 
 
 @inner_code
-def _first(alike: Array) -> int:
+def _first(alike) -> int:
     """Return the first path that is true; 0 if none is."""
     for j in range(alike.size):
         if alike[j]:
@@ -84,7 +79,7 @@ def _first(alike: Array) -> int:
 
 
 @inner_code
-def _greatest(draft: Array, target: Array, tokens: Array, alike: Array) -> int:
+def _greatest(draft, target, tokens, alike) -> int:
     """Return the token of the highest ratio, of equal ones the largest; keep paths that have it."""
     best, token = draft.dtype.type(-2), -1
     for j in range(tokens.size):
@@ -104,7 +99,7 @@ def _ratio(drafted: Any, wanted: Any) -> Any:
 
 
 @inner_code
-def _mass_up_to(draft: Array, target: Array, token: int) -> float:
+def _mass_up_to(draft, target, token: int) -> float:
     """Return the draft's mass of a token and of all that come before it in the order of ratios."""
     ratio, total = _ratio(draft[token], target[token]), 0.0
     for start in range(0, draft.size, BLOCK):
@@ -118,11 +113,8 @@ def _mass_up_to(draft: Array, target: Array, token: int) -> float:
 
 
 @inner_code
-def _skew(law: Array, up_to: Array, share: float, paths: int) -> None:
-    """Turn the draft's law of some tokens into the chosen path's, and its sums into b/(b + c).
-
-    As :func:`otspec.batch._array_api.sequences.greatest_path._skewed` has it.
-    """
+def _skew(law, up_to, share: float, paths: int) -> None:
+    """Turn the draft's law of some tokens into the chosen path's, and its sums into b/(b + c)."""
     power, tries, top = np.empty(law.size), np.empty(law.size), np.empty(law.size)
     for i in range(law.size):
         top[i] = share + (1 - share) * up_to[i]
@@ -139,7 +131,7 @@ def _skew(law: Array, up_to: Array, share: float, paths: int) -> None:
 
 
 @inner_code
-def _raise(values: Array, exponent: int, powers: Array, sums: Array) -> None:
+def _raise(values, exponent: int, powers, sums) -> None:
     """Write values^exponent, and the sums of all lower powers; the powers are 1 before."""
     sums[:], digit = 0.0, 1
     while digit <= exponent:
@@ -157,15 +149,7 @@ def _raise(values: Array, exponent: int, powers: Array, sums: Array) -> None:
 
 @inner_code
 def _set_out(
-    draft: Array,
-    target: Array,
-    total: float,
-    share: float,
-    paths: int,
-    keys: Array,
-    orders: Array,
-    law: Array,
-    wanted: Array,
+    draft, target, total: float, share: float, paths: int, keys, orders, law, wanted
 ) -> None:
     """Write the order of the tokens, the chosen path's law of them, and the target."""
     _sort(draft, target, keys, orders)
@@ -183,7 +167,7 @@ def _set_out(
 
 
 @inner_code
-def _sort(draft: Array, target: Array, keys: Array, orders: Array) -> None:
+def _sort(draft, target, keys, orders) -> None:
     """Write the tokens by ascending ratio, of equal ones by id, to the first of the orders."""
     single = draft.itemsize == 4
     ratio = np.empty(1, draft.dtype)
@@ -203,7 +187,7 @@ def _sort(draft: Array, target: Array, keys: Array, orders: Array) -> None:
 
 
 @inner_code
-def _pass(keys: Array, orders: Array, here: int, shift: Any, counts: Array) -> int:
+def _pass(keys, orders, here: int, shift: Any, counts) -> int:
     """Put tokens in the order of a digit of their keys, and return which of the arrays has them."""
     last, there = np.uint64(counts.size - 1), 1 - here
     counts[:] = 0

@@ -2,44 +2,25 @@
 
 import numpy as np
 
-from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.outcome import accepts, quotient
 from otspec.batch._numba.passes import blocks_of, draw, excess, factor_of, rest_in_blocks
 from otspec.batch._numba.recursive_rejection_without_replacement import left_of
 from otspec.batch._numba.sequences.drafted_block import highest
 
-SCALE = 0
-"""Nodes: c over the factor, if the target lacks (target − c·draft)₊ there."""
-REJECTED = 1
-"""Nodes: W, the probability that the children so far are deleted, 1 − w more."""
-SHARE = 2
-"""Nodes: 1 over the draft's scaled mass off the children that were deleted."""
-WEIGHT = 3
-"""Nodes: w, with which the node is kept, itself or something below it."""
+SCALE = 0  # nodes: c over the factor, if the target lacks (target − c·draft)₊ there
+REJECTED = 1  # nodes: W, the probability that the children so far are deleted, 1 − w more
+SHARE = 2  # nodes: 1 over the draft's scaled mass off the children that were deleted
+WEIGHT = 3  # nodes: w, with which the node is kept, itself or something below it
 KINDS = 4
 """How many rows the array of these has; its columns are the text and the nodes."""
 
 
 @machine_code
 def verify(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    node: Array,
-    length: Array,
-    token: Array,
-    parents: Array,
-    turns: Array,
-    distinct: bool,
+    draft, target, drafts, uniforms, valid, node, length, token, parents, turns, distinct: bool
 ) -> None:
-    """Visit the nodes of each row's tree, each after all that is below it, until one is kept.
-
-    ``draft`` and ``target`` are (rows, nodes + 1, V), ``turns`` (2 nodes, 2): nodes, and whether
-    they come or are left.
-    """
+    """Visit the nodes of each row's tree, each after all that is below it, until one is kept."""
     sums, factor = blocks_of(draft[0, 0]), factor_of(draft) if distinct else 1.0
     known, none = np.empty((KINDS, parents.size + 1)), np.empty(0, np.int64)
     for row in range(draft.shape[0]):
@@ -74,14 +55,14 @@ def verify(
 
 
 @inner_code
-def _begin(known: Array, place: int, weight: float, factor: float) -> None:
+def _begin(known, place: int, weight: float, factor: float) -> None:
     """Write what is known of a node before any of its children is deleted."""
     known[SCALE, place], known[REJECTED, place] = 0.0, 1.0
     known[SHARE, place], known[WEIGHT, place] = 1 / factor, weight
 
 
 @inner_code
-def _chance(draft: Array, target: Array, token: int, above: Array, factor: float) -> float:
+def _chance(draft, target, token: int, above, factor: float) -> float:
     """Return with which probability a child is kept, itself or something below it."""
     drafted, wanted = factor * np.float64(draft[token]), np.float64(target[token])
     lacking = above[WEIGHT] * (wanted - min(wanted, above[SCALE] * drafted))
@@ -91,13 +72,13 @@ def _chance(draft: Array, target: Array, token: int, above: Array, factor: float
 
 
 @inner_code
-def _stays(own: Array, uniform: float) -> bool:
+def _stays(own, uniform: float) -> bool:
     """Return whether a node is kept, once all below it is deleted."""
     return accepts(uniform, own[REJECTED] - (1 - own[WEIGHT]), own[REJECTED])
 
 
 @inner_code
-def _delete(draft: Array, target: Array, above: Array, factor: float, sums: Array) -> None:
+def _delete(draft, target, above, factor: float, sums) -> None:
     """Take what a deleted child was offered off what its parent lacks."""
     most, weight = highest(draft), above[WEIGHT]
     added = min(quotient(above[REJECTED] * above[SHARE], weight, most), most)
@@ -107,9 +88,7 @@ def _delete(draft: Array, target: Array, above: Array, factor: float, sums: Arra
 
 
 @inner_code
-def _share(
-    draft: Array, parents: Array, drafts: Array, valid: Array, child: int, factor: float
-) -> float:
+def _share(draft, parents, drafts, valid, child: int, factor: float) -> float:
     """Return 1 over the scaled mass of the draft off a child and its earlier siblings."""
     out, number, left = np.empty(child + 1, np.int64), 0, 0.0
     undrafted = blocks_of(draft)

@@ -13,7 +13,7 @@ from otspec._base.coerce import shown
 from otspec._base.frozen import Frozen
 from otspec.blocks.trees.shapes import Shape
 from otspec.files import small_formats
-from otspec.files.reading import read_file
+from otspec.files.base import read_file
 
 MOST_TOKENS = 10**9
 """Most tokens of a call."""
