@@ -13,6 +13,7 @@ from docs.note import (
     letters,
     peer,
     pictures,
+    precise,
     trace,
     truncated,
     verifiers,
@@ -53,6 +54,7 @@ def compute(folder: Path, settings: Settings) -> Results:
     truncated.table(results, settings)
     evidence.simulated(results, settings)
     evidence.training(results)
+    precise.measured(results, settings)
     trace.heights(results)
     trace.pools(results, PooledGain.compute(settings))
     trace.texts(results)

@@ -17,6 +17,7 @@ from figures.means import CONFIDENCE, radius
 from otspec import IID, WithoutReplacement
 from otspec._base.arithmetic import Array
 from otspec.distributions import Distribution
+from otspec.drafts import TopK, TopPlusOne
 from otspec.logged.comparison import mean_and_error
 from otspec.ratios import Pair
 from otspec.rules import (
@@ -32,13 +33,18 @@ from otspec.rules import (
 from otspec.traces import Trace, load_trace
 
 KS = tuple(range(1, 17))
+TABLED = (1, 2, 3, 4, 6, 8, 12, 16)
 SHOWN = (2, 4, 8, 16)
 """Numbers of drafts of which the text gives intervals."""
+FEW = 4
+"""Drafts of which the text says how much longer a step may take."""
 LOGGED = Path(__file__).parent / "pairs" / "logged.npz"
 """Positions of a target and two drafts that ``python -m docs.note.pairs`` trained."""
 GRADES = 6
 """Of the batched rule, which has so many by default."""
 BEST: tuple[Any, ...] = (PooledSelection, PooledSelectionWithoutReplacement)
+LIKELIEST = (TopPlusOne, TopK)
+"""Draft laws with the likeliest tokens: all k but one, which is drawn, or all of them."""
 OTHERS: dict[str, type[PairRule]] = {
     "k-Seq": KSequential,
     "RRS": RecursiveRejection,
@@ -76,11 +82,13 @@ class Evidence:
 
         A draft with fewer tokens than k gives all of them, where drafts are distinct.
         """
-        optima: dict[str, list[Array]] = {best.law_class.name: [] for best in BEST}
+        names = [best.law_class.name for best in BEST] + [law.name for law in LIKELIEST]
+        optima: dict[str, list[Array]] = {name: [] for name in names}
         losses: dict[str, list[Array]] = {name: [] for name in OTHERS}
         for draft, target in pairs:
             tokens = np.count_nonzero(draft)
-            possible = {IID.name: ks, WithoutReplacement.name: tuple(min(k, tokens) for k in ks)}
+            fewer = tuple(min(k, tokens) for k in ks)
+            possible = {name: ks if name == IID.name else fewer for name in names}
             for law, rows in optima.items():
                 rows.append(otspec.optimal_acceptances(draft, target, possible[law], law=law))
             ratios = Pair(draft, target)
@@ -136,13 +144,15 @@ def gathered(settings: Settings) -> dict[str, Evidence]:
 
 def shown(results: Results, settings: Settings, evidence: dict[str, Evidence]) -> None:
     """Add the table of optima, and what the text says of losses."""
-    head = ["k", *KS]
+    head = ["drafts", *(f"k = {k}" for k in TABLED)]
     titles = {IID.name: "i.i.d.", WithoutReplacement.name: "distinct"}
+    titles |= {TopPlusOne.name: "all but one likeliest", TopK.name: "likeliest"}
+    columns = [KS.index(k) for k in TABLED]
     rows = []
     for name, each in evidence.items():
         number = name.partition(" ")[0]
         for law, title in titles.items():
-            means = each.optima[law].mean(0)
+            means = each.optima[law].mean(0)[columns]
             rows.append(
                 [
                     f"{number}\N{NO-BREAK SPACE}{title}",
@@ -159,14 +169,20 @@ def shown(results: Results, settings: Settings, evidence: dict[str, Evidence]) -
     results.add("evidence.largest", in_words(SHOWN[-1]))
     results.add("evidence.confidence", round(100 * CONFIDENCE))
     large = evidence[LARGE]
+    for rule, law in (("RRS", IID.name), ("RRSw", WithoutReplacement.name)):
+        loss, best = large.loss(rule, FEW)[0], large.optima[law][:, KS.index(FEW)].mean()
+        results.add(
+            f"pairs.share.{'iid' if rule == 'RRS' else 'distinct'}",
+            points(loss / (1 + best - loss)),
+        )
     results.add("trace.model", MODEL)
     results.add("trace.positions", len(large.losses["RRS"]))
     results.add("trace.vocabulary", thousands(settings.logged().shape[-1]))
 
 
 def simulated(results: Results, settings: Settings) -> None:
-    """Add how exact the simulated numbers and pooled selection are on the bundled trace."""
-    errors, hub, off = [], [], []
+    """Add how exact simulated numbers and the batched rules are on the bundled trace."""
+    errors, hub = [], []
     lost: dict[str, list[Array]] = {best.law_class.name: [] for best in BEST}
     for draft, target in settings.pairs():
         paths = RecursiveRejectionWithoutReplacement(draft, target, KS[-1]).paths()
@@ -176,16 +192,14 @@ def simulated(results: Results, settings: Settings) -> None:
         for best in BEST:
             law = best.law_class.name
             optima = otspec.optimal_acceptances(draft, target, SHOWN, law=law)
-            accepted = [float(best(draft, target, k).acceptance()) for k in SHOWN]
-            off.append(float(np.max(np.abs(optima - accepted))))
             graded = [best(draft, target, k, Graded(GRADES)) for k in SHOWN]
             lost[law].append(optima - [float(each.accepted_selection().sum()) for each in graded])
     results.add("trace.paths", thousands(paths.size))
     # One seed at all positions: standard errors add at most.
     results.add("trace.rrsw.error", scientific(float(np.max(np.mean(errors, axis=0)))))
     results.add("trace.hub", probability(np.mean(hub)))
-    results.add("trace.short", scientific(max(off)))
     results.add("batch.grades", in_words(GRADES))
+    results.add("batch.heavy", Graded(GRADES).heavy)
     for name, law in (("iid", IID.name), ("distinct", WithoutReplacement.name)):
         results.add(f"batch.loss.{name}", scientific(float(np.max(np.mean(lost[law], axis=0)))))
 

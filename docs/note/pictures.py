@@ -57,12 +57,17 @@ def _ratios(panel: Any, edges: list[float], draft: Any, target: Any, law: Any) -
         if ratio != clipped:
             side, shift = ("right", -3) if name == "c" else ("left", 4)
             words = f"{'ℓ' if clipped > ratio else 'h'} = {b / p}"
-            place = {"xytext": (shift, 4), "textcoords": "offset points", "ha": side}
+            place = {
+                "xytext": (shift, 4),
+                "textcoords": "offset points",
+                "ha": side,
+                "style": "italic",
+            }
             panel.annotate(words, (low, clipped), **place)
     _tokens(panel, edges)
     panel.set(ylim=(0, 3.2), xlim=(0, 1))
     panel.set_title("ratios, over the draft mass")
-    panel.legend(loc="upper left", frameon=False)
+    panel.legend(loc="upper left", frameon=False, prop={"size": 9, "style": "italic"})
 
 
 def _intervals(panel: Any, edges: list[float], draft: Any, threshold: float) -> None:
@@ -79,9 +84,10 @@ def _intervals(panel: Any, edges: list[float], draft: Any, threshold: float) -> 
         panel.bar(x, high - low, wide, low, align="edge", facecolor="white", edgecolor="black")
         panel.text(x + wide / 2, (low + high) / 2, words, ha="center", va="center", style="italic")
     _tokens(panel, edges)
-    panel.set(ylim=(0, 1), xlim=(0, 1), ylabel="w")
+    panel.set(ylim=(0, 1), xlim=(0, 1))
+    panel.set_ylabel("w", style="italic")
     panel.set_yticks([0, threshold, 1], ["0", str(Fraction(threshold).limit_denominator(99)), "1"])
-    panel.set_title("intervals, for w from 0 to 1")
+    panel.set_title("intervals of step 1")
 
 
 def _tokens(panel: Any, edges: list[float]) -> None:

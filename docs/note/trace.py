@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from docs.note.evidence import SHOWN
+from docs.note.evidence import FEW, SHOWN
 from docs.note.results import Results, in_words, scientific, thousands
 from figures.long_positions import BEST, POOLED, RECORD, RRS, RRSW, column
 from figures.long_trace import RECORD as BLOCKS
@@ -17,8 +17,8 @@ from otspec.drafts.race import times
 from otspec.rules import KSequential
 
 BINS = 256
-FEW, MANY = 4, 16
-"""Drafts of which the text gives intervals and pools."""
+MANY = 16
+"""Drafts of which the text gives intervals and pools, beside FEW."""
 COMPARED = {"rrs": (POOLED, RRS), "rrsw": (BEST, RRSW)}
 """Name of a rule → the titles of the best rule for its drafts, and its own."""
 LENGTH, SEQUENCES = 8, 8

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from docs.note.evidence import OTHERS, Evidence, sampled
-from docs.note.results import Results, points, scientific, short
+from docs.note.evidence import LARGE, OTHERS, SMALL, Evidence, sampled
+from docs.note.results import Results, in_words, points, scientific, short
 from figures.contract import Settings
 from otspec import IID, WithoutReplacement
 from otspec.distributions import Distribution
+from otspec.drafts import TopPlusOne
 from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement
 
 K = 4
 LAWS = (IID, WithoutReplacement)
-HEAD = ("i.i.d.", "k-Seq", "RRS", "distinct", "RRSw")
+HEAD = ("i.i.d.", "distinct", "fixed", "k-Seq", "RRS", "RRSw")
 SAMPLINGS: dict[str, dict[str, Any]] = {
     "temp. .6": {"temperature": 0.6},
     "top-k 50": {"top_k": 50},
@@ -29,8 +30,8 @@ SHOWN = 2
 
 
 def table(results: Results, settings: Settings) -> None:
-    """Add a line for each sampling, with optima and paired losses, and the range of the losses."""
-    rows, losses, off = [], [], []
+    """Add a line for each sampling, with optima and paired losses, and the losses' range."""
+    rows, losses, off, below = [], [], [], 0
     for title, sampling in SAMPLINGS.items():
         cells = []
         for pairs in sampled(settings, **sampling).values():
@@ -38,13 +39,16 @@ def table(results: Results, settings: Settings) -> None:
             off += [_distance(found, index, *pair) for index, pair in enumerate(pairs)]
             lost = [found.loss(rule, K) for rule in OTHERS]
             kseq, rrs, rrsw = (f"{points(mean)} ± {points(wide)}" for mean, wide in lost)
-            iid, distinct = (short(found.optima[law.name].mean()) for law in LAWS)
-            cells.append([iid, kseq, rrs, distinct, rrsw])
+            means = [found.optima[law.name].mean() for law in (*LAWS, TopPlusOne)]
+            below += bool(means[1] < means[2])
+            cells.append([*map(short, means), kseq, rrs, rrsw])
             losses.append([mean for mean, _ in lost])
         rows.append([title, *chain(*cells[:SHOWN])])
-    head = [f"({n})\n{cell}" for n in range(1, SHOWN + 1) for cell in HEAD]
+    head = [f"{name}\n{cell}" for name in (LARGE, *SMALL)[:SHOWN] for cell in HEAD]
     results.add_table("truncated", ["sampled", *head], rows)
     results.add("truncated.k", K)
+    results.add("truncated.cases", in_words(len(losses)))
+    results.add("truncated.below", in_words(below))
     results.add("truncated.short", scientific(max(off)))
     for rule, means in zip(OTHERS, np.transpose(losses), strict=True):
         name = rule.lower().replace("-", "")
@@ -59,7 +63,8 @@ def _distance(found: Evidence, index: int, draft: Distribution, target: Distribu
         PooledSelection(draft, target, K),
         PooledSelectionWithoutReplacement(draft, target, few),
     )
-    accepted = [float(rule.acceptance()) for rule in rules]
+    # By the law that the computed thresholds give.
+    accepted = [float(np.minimum(rule.law_of_selection, target).sum()) for rule in rules]
     return max(
         abs(found.optima[law.name][index, 0] - a) for law, a in zip(LAWS, accepted, strict=True)
     )

@@ -68,6 +68,8 @@ def blocks(results: Results) -> None:
         raise AssertionError(
             "the rule of the public code is to be lossy, and that with the cap not"
         )
+    page = (DOCS / "blocks.md").read_text(encoding="utf-8")
+    results.add("hsd.commit", _one(r"`algorithm.py` at commit (\w+)", page))
     results.add("hsd.draft", f"({', '.join(COIN[0])})")
     results.add("hsd.target", f"({', '.join(COIN[1])})")
     results.add("hsd.kept", coded.expected)

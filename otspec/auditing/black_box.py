@@ -19,12 +19,10 @@ from otspec.auditing.sandbox import attempt, takes_token, write_index
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed the random numbers that a process shares, and put them back afterwards.
-
-    Those of ``random``, ``numpy.random`` and, if it is loaded by then, ``torch``, on all devices.
-    Each gets a seed of its own that follows from ``seed``: from the same seed, NumPy and PyTorch
-    would draw the same numbers. Other threads that use them meanwhile see the change.
-    """
+    """Seed the random numbers that a process shares, and put them back afterwards."""
+    # Those of random, numpy.random and, if it is loaded by then, torch, on all devices. Each gets a
+    # seed of its own that follows from seed: from the same seed, NumPy and PyTorch would draw the
+    # same numbers. Other threads that use them meanwhile see the change.
     words = np.random.SeedSequence((as_seed(seed), 2)).generate_state(10)
     with ExitStack() as stack:
         stack.callback(random.setstate, random.getstate())
@@ -55,11 +53,9 @@ def _seed_torch(torch: Any, seed: int, stack: ExitStack) -> None:
 
 
 def randomness(name: str, rng: np.random.Generator) -> Callable[[], Any]:
-    """Return what to give code for its random numbers at each call, by the name that it uses.
-
-    ``generator`` is a ``torch.Generator``, ``seed`` an integer, drawn anew for each call from
-    ``rng``, and anything else ``rng`` itself.
-    """
+    """Return what to give code for its random numbers at each call, by the name that it uses."""
+    # generator is a torch.Generator, seed an integer, drawn anew for each call from rng, and
+    # anything else rng itself.
     if name == "seed":
         return lambda: int(rng.integers(2**32))
     if name == "generator":

@@ -12,6 +12,7 @@ from otspec._base.arithmetic import Number
 from otspec._base.frozen import Shown
 from otspec.auditing.declared import rounding
 from otspec.auditing.exact import asked, checked_tolerance, told
+from otspec.auditing.report import difference
 from otspec.auditing.sandbox import attempt
 from otspec.blocks.base import BlockRule, as_block_rule, enumerated_expected
 from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
@@ -71,9 +72,7 @@ class BlockAudit(Shown):
     @property
     def gap(self) -> Number | None:
         """How far E[τ] is below the optimum."""
-        if self.optimum is None or self.expected is None:
-            return None
-        return self.optimum - self.expected
+        return difference(self.optimum, self.expected)
 
 
 def audit_blocks(
@@ -147,41 +146,26 @@ def audit_blocks(
         reason = f"outcomes have masses from {found.lowest}, and {found.total} in all"
         return _without_texts(False, tolerance, reason)
     decoded = {text: number(mass) for text, mass in found.texts.items()}
-    errors = TextErrors.of(decoded, wanted, number)
-    lossless = bool(-tolerance <= errors.largest <= tolerance)
-    return BlockAudit(
-        lossless,
-        decoded,
-        errors.total_variation,
-        tolerance,
-        None if lossless else errors.worst,
-        number(0) if lossless else errors.largest,
-        number(found.expected),
-        None if found.optimum is None else number(found.optimum),
-    )
+    optimal = None if found.optimum is None else number(found.optimum)
+    judged = judgment(decoded, wanted, number, tolerance)
+    return BlockAudit(*judged, number(found.expected), optimal)
 
 
-class TextErrors(NamedTuple):
-    """How a law of texts differs from the one that is wanted."""
-
-    worst: Prefix  # the text whose probability is most wrong
-    largest: Number  # probability of that text minus the right one
-    total_variation: Number
-
-    @classmethod
-    def of(
-        cls,
-        found: Mapping[Prefix, Number],
-        wanted: Mapping[Prefix, Number],
-        number: Callable[[Any], Number],
-    ) -> TextErrors:
-        """Compare two laws, in the arithmetic that ``number`` gives."""
-        errors: dict[Prefix, Any] = {
-            text: found.get(text, 0) - wanted.get(text, 0) for text in {**wanted, **found}
-        }
-        worst = max(errors, key=lambda text: abs(errors[text]))
-        total = sum(abs(error) for error in errors.values())
-        return cls(worst, number(errors[worst]), number(total / number(2)))
+def judgment(
+    found: Mapping[Prefix, Number],
+    wanted: Mapping[Prefix, Number],
+    number: Callable[[Any], Number],
+    tolerance: float,
+) -> tuple[bool, dict[Prefix, Number], Number, float, Prefix | None, Number]:
+    """Return the first six fields of an audit of texts, in the arithmetic of ``number``."""
+    texts = {**wanted, **found}
+    errors: dict[Prefix, Any] = {text: found.get(text, 0) - wanted.get(text, 0) for text in texts}
+    worst = max(errors, key=lambda text: abs(errors[text]))
+    largest = number(errors[worst])
+    variation = number(sum(abs(error) for error in errors.values()) / number(2))
+    if -tolerance <= largest <= tolerance:
+        return True, dict(found), variation, tolerance, None, number(0)
+    return False, dict(found), variation, tolerance, worst, largest
 
 
 class _Found(NamedTuple):

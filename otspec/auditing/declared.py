@@ -135,11 +135,9 @@ def law_name_of(rule: Any, drafts: str | None) -> str:
 def check_declared(
     rule: Any, name: str, law: DraftLaw, target: Distribution, tolerance: float | None
 ) -> None:
-    """Compare ``k``, ``target`` and ``law`` of a rule, where it has them, with the right ones.
-
-    Exact numbers have to be equal; the error of a float may be ``tolerance``, by default one
-    rounding per draft tuple and eight per token. ``name``: of the law.
-    """
+    """Compare ``k``, ``target`` and ``law`` of a rule, where it has them, with the right ones."""
+    # Exact numbers have to be equal; the error of a float may be tolerance, by default one rounding
+    # per draft tuple and eight per token. name: of the law.
     for about, judge in (
         ("k", lambda value: _wrong_k(value, law)),
         ("target", lambda value: _wrong_target(value, target, tolerance)),

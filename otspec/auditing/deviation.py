@@ -10,16 +10,14 @@ from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import read_only
 from otspec.drafts.base import inverted
 
-SIMULATIONS = 5_000
-"""Most simulated samples of a right law per test: the smallest p-value is just below 1/5,000."""
+SIMULATIONS = 5_000  # most simulated samples per test: p-values from just below 1/5,000
 ENOUGH = 20  # enough simulated samples that deviate at least as much
 BEYOND = 1e-8  # a deviation less likely than this needs no simulation
 BLOCK = 2**18  # most counts that are drawn at once
 ORDERS = 16  # number of known moments of the deviation
-BINOMIAL = read_only(
+BINOMIAL = read_only(  # n over k
     np.array([[float(math.comb(n, k)) for k in range(2 * ORDERS)] for n in range(2 * ORDERS)])
 )
-"""n over k."""
 POWER = 0.95  # the probability with which an error of the size of the resolution is found
 
 
@@ -33,17 +31,14 @@ def deviations(counts: IntArray, wanted: Array) -> Array:
 
 
 def p_value(found: float, known: Array, law: Array, size: int, rng: np.random.Generator) -> float:
-    """Return how often samples of a law deviate at least as much as was found.
-
-    The result is at most a with probability at most a, for each a, if the samples have that law.
-    ``law``, shape (m,): probabilities of the cells. ``known``: the cumulants of the deviation.
-
-    Simulated samples are compared with what was found until :data:`ENOUGH` = h of them deviate at
-    least as much. If that is at the l-th, h/l is a p-value (Besag and Clifford 1991), since among
-    the first l of them and the one found each is as likely to be one of the h largest. Otherwise it
-    is the usual one after :data:`SIMULATIONS`. What :func:`tail_bound` settles happens with
-    probability at most :data:`BEYOND`, which is added to the others.
-    """
+    """Return how often samples of a law deviate at least as much as was found."""
+    # The result is at most a with probability at most a, for each a, if the samples have that law.
+    # law, shape (m,): probabilities of the cells. known: the cumulants of the deviation. Simulated
+    # samples are compared with what was found until ENOUGH = h of them deviate at least as much. If
+    # that is at the l-th, h/l is a p-value (Besag and Clifford 1991), since among the first l of
+    # them and the one found each is as likely to be one of the h largest. Otherwise it is the usual
+    # one after SIMULATIONS. What tail_bound settles happens with probability at most BEYOND, which
+    # is added to the others.
     bound = tail_bound(found, known, size)
     if bound <= BEYOND:
         return bound
@@ -86,10 +81,8 @@ def _many_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> I
 
 
 def cumulants(wanted: Array) -> Array:
-    """Return the cumulants of the deviation of independent Poisson counts, shape (ORDERS + 1,).
-
-    ``wanted``, shape (m,): means of the counts. Entry 1 is the mean, 2 the variance.
-    """
+    """Return the cumulants of the deviation of independent Poisson counts, shape (ORDERS + 1,)."""
+    # wanted, shape (m,): means of the counts. Entry 1 is the mean, 2 the variance.
     means, repeats = np.unique(wanted, return_counts=True)
     central, found = np.zeros((2, 2 * ORDERS + 1, len(means)))
     central[0] = 1
@@ -104,10 +97,8 @@ def cumulants(wanted: Array) -> Array:
 
 
 def tail_bound(found: float, known: Array, size: int) -> float:
-    """Return a bound of the probability that multinomial counts deviate so much.
-
-    ``known``: the cumulants of independent Poisson counts. ``size``: the samples on the cells.
-    """
+    """Return a bound of the probability that multinomial counts deviate so much."""
+    # known: the cumulants of independent Poisson counts. size: the samples on the cells.
     spread = math.sqrt(known[2])
     distance = (found - known[1]) / spread
     if distance <= 1:
@@ -124,12 +115,10 @@ def tail_bound(found: float, known: Array, size: int) -> float:
 
 
 def resolution(false_alarm: float, size: int, cells: int, known: Array) -> float:
-    """Return the total variation that is found with probability :data:`POWER`.
-
-    If the mean rises by r, the variance rises by at most about 4 r; solve r = threshold − mean + z
-    √(variance + 4 r). The threshold is that of a gamma law with the first three cumulants of the
-    deviation, at half the rate, since it is simulated. ``cells``: those of positive probability.
-    """
+    """Return the total variation that is found with probability :data:`POWER`."""
+    # If the mean rises by r, the variance rises by at most about 4 r; solve r = threshold − mean +
+    # z √(variance + 4 r). The threshold is that of a gamma law with the first three cumulants of
+    # the deviation, at half the rate, since it is simulated. cells: those of positive probability.
     margin = _quantile(1 - false_alarm / 2, known) - float(known[1])
     z = NormalDist().inv_cdf(POWER)
     rise = margin + 2 * z**2 + z * math.sqrt(known[2] + 4 * margin + 4 * z**2)

@@ -13,8 +13,7 @@ from otspec.auditing.report import Audit, Problem, measured, unmeasured
 from otspec.auditing.sandbox import attempt, takes_token, write_index
 from otspec.distributions import Distribution
 
-Kernel: TypeAlias = Callable[[tuple[int, ...]], Any]
-"""Drafts → distribution of the output, shape (n,), or a dict of the chances of its tokens."""
+Kernel: TypeAlias = Callable[[tuple[int, ...]], Any]  # drafts → (n,), or a dict
 
 _MOST_LISTED = 8
 
@@ -27,11 +26,9 @@ def enumerated(
     in_floats: float,
     declared: Distribution | None = None,
 ) -> Audit:
-    """Audit a kernel over all drafts.
-
-    ``in_fractions`` and ``in_floats``: the error per token that counts as rounding if all is exact,
-    and if anything is not. ``declared``, shape (n,): the output law that the rule declares.
-    """
+    """Audit a kernel over all drafts."""
+    # in_fractions and in_floats: the error per token that counts as rounding if all is exact, and
+    # if anything is not. declared, shape (n,): the output law that the rule declares.
     laws = [problem.masses] if declared is None else [problem.masses, declared]
     try:
         kernel, rows = _answers(kernel, problem)

@@ -15,8 +15,7 @@ from otspec.rules.base.rule import Rule
 
 T = TypeVar("T")
 
-MOST_ACCURACY = 1e-8
-"""How much of what a rule says of its own accuracy is believed: ten times what plans need."""
+MOST_ACCURACY = 1e-8  # of a rule's own accuracy no more is believed: ten times what plans need
 
 
 def audit(

@@ -22,11 +22,7 @@ class Instance(Frozen):
 
     Raises ``ValueError``: weights that are no such integers, or an unusable k.
 
-    Parameters
-    ----------
-    draft_weights, target_weights : tuple of int
-        Of one length, each with a positive sum.
-    k : int
+    ``draft_weights``, ``target_weights``: of one length, each with a positive sum.
     """
 
     draft_weights: tuple[int, ...]

@@ -34,16 +34,10 @@ class Loss(NamedTuple):
 class PolicyAudit(Shown):
     """What following all drafts and verifications on small models says about a policy.
 
-    Parameters
-    ----------
-    policy : Policy
-    case : str
-        See :meth:`otspec.blocks.policies.Policy.case`; the worst of all models, at the beginning of
-        a text and after each token.
-    loss : Loss or None
-        The first models on which texts are not the target's, in the order of size.
-    pairs : int
-        On how many pairs of models all texts were compared, up to a loss.
+    ``case``: see :meth:`otspec.blocks.policies.Policy.case`; the worst of all models, at the
+    beginning of a text and after each token. ``loss``: the first models on which texts are not the
+    target's, in the order of size. ``pairs``: on how many pairs of models all texts were compared,
+    up to a loss.
     """
 
     policy: Policy
@@ -63,12 +57,9 @@ def small_pairs(largest: int = 3) -> Iterator[tuple[Model, Model]]:
     ``largest``: the largest denominator of a probability, from 2 to 32.
     """
     most = as_integer(largest, "largest", 2, 32)
-    masses = [Fraction(i, d) for d in range(2, most + 1) for i in range(1, d)]
-    masses = list(dict.fromkeys(masses))
-    ordered = sorted(
-        product(masses, repeat=2), key=lambda pair: sum(mass.denominator for mass in pair)
-    )
-    for draft, target in ordered:
+    masses = list(dict.fromkeys(Fraction(i, d) for d in range(2, most + 1) for i in range(1, d)))
+    pairs = product(masses, repeat=2)
+    for draft, target in sorted(pairs, key=lambda pair: sum(each.denominator for each in pair)):
         yield memoryless([draft, 1 - draft]), memoryless([target, 1 - target])
     for first, second in pairwise(masses[:3]):
         rows = [[first, 1 - first], [second, 1 - second]]

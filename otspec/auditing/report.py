@@ -18,6 +18,11 @@ from otspec.rules.base.law_rule import ProgramRule
 from otspec.rules.lossy.base import kullback_leibler
 
 
+def difference(most: Number | None, value: Number | None) -> Number | None:
+    """Return by how much a number is below another one, if both are known."""
+    return None if most is None or value is None else most - value
+
+
 @dataclass(frozen=True)
 class Witness(Shown):
     """Why a rule is not lossless, is not as it declares, or could not be audited.
@@ -92,10 +97,7 @@ class Audit(Frozen):
 
     @property
     def as_declared(self) -> bool | None:
-        """Whether the output has the law that the rule declares.
-
-        None if it declares none, or could not be audited.
-        """
+        """Whether the output has the law that the rule declares; None without a law or an audit."""
         if self.declared is None or self.lossless is None:
             return None
         return self.witness is None
@@ -108,9 +110,7 @@ class Audit(Frozen):
     @property
     def gap(self) -> Number | None:
         """How far the acceptance is below the optimum; negative only for a rule that is lossy."""
-        if self.acceptance is None or self.optimum is None:
-            return None
-        return self.optimum - self.acceptance
+        return difference(self.optimum, self.acceptance)
 
     @property
     def frontier(self) -> Number | None:
@@ -122,16 +122,14 @@ class Audit(Frozen):
     @property
     def lossy_gap(self) -> Number | None:
         """How far the acceptance is below the frontier: never negative, but for rounding."""
-        if self.frontier is None or self.acceptance is None:
-            return None
-        return self.frontier - self.acceptance
+        return difference(self.frontier, self.acceptance)
 
     @property
     def spare_variation(self) -> Number | None:
         """How much less total variation some other rule needs for this acceptance: from 0."""
-        if self.total_variation is None or self.acceptance is None or self.optimum is None:
+        if self.gap is None or self.total_variation is None:
             return None
-        return self.total_variation - max(self.optimum * 0, self.acceptance - self.optimum)
+        return self.total_variation - max(self.gap * 0, -self.gap)
 
     @property
     def exact(self) -> bool:

@@ -22,10 +22,8 @@ class Crash:
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Crash | None]:
-    """Call code under audit: return its result, or None and what it raised.
-
-    That may be ``SystemExit``, or a ``KeyboardInterrupt`` that is its own.
-    """
+    """Call code under audit: return its result, or None and what it raised."""
+    # That may be SystemExit, or a KeyboardInterrupt that is its own.
     ear = _Ear()
     result, crash = None, None
     try:
@@ -44,10 +42,8 @@ def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Crash |
 def takes_token(
     function: Callable[..., Any], x: tuple[int, ...], crash: Crash | None, *arguments: Any
 ) -> bool:
-    """Return whether a function that fails for a tuple of drafts can be called with one token.
-
-    Only a ``TypeError`` or a ``LookupError`` comes from a tuple where a token is meant.
-    """
+    """Return whether a function that fails for a tuple of drafts can be called with one token."""
+    # Only a TypeError or a LookupError comes from a tuple where a token is meant.
     if crash is None or not isinstance(crash.error, (TypeError, LookupError)):
         return False
     return attempt(function, x[0], *arguments)[1] is None

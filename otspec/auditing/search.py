@@ -92,8 +92,7 @@ class SearchReport(Shown):
         return self.failure is None if self.conclusive else None
 
 
-LEAST_AUDITED = Fraction(1, 20)
-"""The share of instances that a rule has to take before anything is said of it."""
+LEAST_AUDITED = Fraction(1, 20)  # the share of instances that a rule has to take
 
 RuleFactory = Callable[[Any, Any, int], Any]  # (draft, target, k) → rule, or → kernel
 

@@ -56,8 +56,7 @@ def block_verification(
     target's text. No such rule keeps more on average. :class:`otspec.blocks.BlockVerification`.
     Source: block verification, published version, alg. 2. Each place goes through the sums of
     :func:`otspec.batch.maximal_coupling`, with the same precision. Cost: one pass over the block,
-    and what :func:`otspec.batch.token_verification` costs. Errors as of
-    :func:`otspec.batch.maximal_coupling`; also of blocks that do not fit.
+    and what :func:`otspec.batch.token_verification` costs.
 
     Parameters
     ----------
@@ -79,6 +78,11 @@ def block_verification(
     -------
     VerifiedBlock
         ``length`` and ``token``, each of shape (...).
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.batch.maximal_coupling`; also blocks that do not fit.
     """
     given = draft, target, drafts, uniforms, mask
     return verified_block("block_verification", given, partial=partial, checked=checked)
@@ -105,12 +109,10 @@ def block_verification_preprint(
     L − i − 1 tokens after it have residuals of the whole text as their target, too: pass the
     returned ``corrections``, with plain rows, to the call for the next block.
 
-    Law: the text decoded block by block is the target's. No coupling of blocks of L tokens keeps
-    more of the first block, but later blocks keep less.
+    Law: the text decoded block by block is the target's. No coupling of blocks of L tokens
+    keeps more of the first block, but later blocks keep less.
     :class:`otspec.blocks.BlockVerificationPreprint`. Source: Block, alg. 3. Cost: as
     :func:`otspec.batch.block_verification`; with corrections L (L − 1)/2 more passes over a place.
-    Errors as of :func:`otspec.batch.block_verification`; also of corrections of blocks of another
-    length.
 
     Parameters
     ----------
@@ -128,6 +130,11 @@ def block_verification_preprint(
     -------
     CorrectedBlock
         ``length``, ``token`` and ``corrections``.
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.batch.block_verification`; also corrections of blocks of another length.
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)

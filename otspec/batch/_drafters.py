@@ -98,8 +98,7 @@ def draft_from_logits(
     """Draw drafts from logits; return them with the probabilities that they were drawn from.
 
     Law: that of the sampler for ``warp(logits, ...)``. With Numba, float32 and half-precision
-    logits on a CPU go row by row and are read once. Errors as of the sampler and
-    :func:`otspec.batch.warp`; also of an unknown sampler.
+    logits on a CPU go row by row and are read once.
 
     Parameters
     ----------
@@ -115,6 +114,11 @@ def draft_from_logits(
     Drafted
         ``drafts`` and ``probabilities``. Pass the latter to :func:`otspec.batch.from_logits` with
         ``draft_probabilities=True``, or to a rule.
+
+    Raises
+    ------
+    ValueError
+        As the sampler and :func:`otspec.batch.warp`; an unknown sampler.
 
     Examples
     --------

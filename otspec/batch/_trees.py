@@ -35,11 +35,10 @@ def tree_verification(
     target. The rule sees as many drafts as the node has children.
 
     Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
-    target's text; :class:`otspec.blocks.DraftSelection` with ``merge=False``. Source: MCSD, alg. 1
-    and 2; SpecTr, alg. 3 where no drafts are equal. Cost: at each depth a copy of two rows and one
-    call of the rule for the whole batch; one row and one sum for the token after a leaf. Errors as
-    of :func:`otspec.batch.maximal_coupling`; also of a tree that is invalid, or does not fit the
-    rule or the arrays.
+    target's text; :class:`otspec.blocks.DraftSelection` with ``merge=False``.
+    Source: MCSD, alg. 1 and 2; SpecTr, alg. 3 where no drafts are equal. Cost: at each depth a copy
+    of two rows and one call of the rule for the whole batch; one row and one sum for the token
+    after a leaf.
 
     Parameters
     ----------
@@ -74,6 +73,12 @@ def tree_verification(
     -------
     VerifiedTree
         ``node``, ``length`` and ``token``, each of shape (...).
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.batch.maximal_coupling`; also an invalid tree, or one that does not fit the
+        rule or the arrays.
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)

@@ -23,9 +23,8 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /, *, partial: bool 
     """Return the most that any lossless rule accepts of k i.i.d. drafts.
 
     α = min over A of q(A) + 1 − p(A)^k, found from sums Σ min(q, c·p) at a few scales c. Law:
-    :func:`otspec.optimal_acceptance` for :class:`otspec.IID`. Source: the cut, with Canonical, thm.
-    3, for k = 2. Errors as of :func:`otspec.batch.maximal_coupling`; also of a k that is no integer
-    from 1 to 2⁵³.
+    :func:`otspec.optimal_acceptance` for :class:`otspec.IID`. Source: the cut, with Canonical,
+    thm. 3, for k = 2.
 
     Parameters
     ----------
@@ -37,6 +36,12 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /, *, partial: bool 
     -------
     array, shape (...)
         float64 where the device has it, else float32.
+
+    Raises
+    ------
+    ValueError
+        Arrays that do not fit, as for :func:`otspec.batch.maximal_coupling`; a k that is no
+        integer from 1 to 2⁵³.
 
     Notes
     -----
@@ -161,9 +166,8 @@ def from_logits(
 ) -> Array:
     """Return the result of a function of this module, given logits instead of probabilities.
 
-    Law: that of the function for ``warp(draft_logits, ...)`` and ``warp(target_logits, ...)``. With
-    Numba, float32 and half-precision logits on a CPU go row by row and are read once. Errors as of
-    the function and :func:`otspec.batch.from_logits`; also of missing or superfluous k or drafts.
+    Law: that of the function for ``warp(draft_logits, ...)`` and ``warp(target_logits, ...)``.
+    With Numba, float32 and half-precision logits on a CPU go row by row and are read once.
 
     Parameters
     ----------
@@ -182,6 +186,11 @@ def from_logits(
     Returns
     -------
     array, shape (...)
+
+    Raises
+    ------
+    ValueError
+        As the function and :func:`otspec.batch.from_logits`; missing or superfluous k or drafts.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from otspec._base.tables import forgive_encodings, keep_answers_apart, say
 from otspec.cli.shared.progress import Terminated
 from otspec.version import __version__
 
-GROUPS = {
+GROUPS = {  # what each command is for, by group: the list of all commands
     "One pair of distributions": {
         "accept": "How often can one of k drafts be accepted at best? And what proves it?",
         "compare": "Which rule comes closest to the optimum?",
@@ -38,7 +38,6 @@ GROUPS = {
         "solve": "Solve the optimal transport problem as a linear program.",
     },
 }
-"""What each command is for, by group: the list of all commands."""
 COMMANDS = [name for group in GROUPS.values() for name in group]
 _FUNCTIONS = {"generate": "generate_text"}
 

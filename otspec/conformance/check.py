@@ -19,10 +19,8 @@ from otspec.conformance.report.report import Report
 from otspec.conformance.same_seed import SameSeed
 
 BUDGET = 10**11  # default: most target probabilities that a verifier is given
-VOCABULARY = 65_539
-"""Tokens of the large cases: a prime, so no multiple of a warp, and more than 16 bits count."""
-ENTRIES = 1 << 24
-"""Entries of one array that come before those that are counted: more than float32 counts."""
+VOCABULARY = 65_539  # of the large cases: a prime, no multiple of a warp, over 16 bits
+ENTRIES = 1 << 24  # entries of an array before those that are counted: more than float32 counts
 MOST_ENTRIES = 1 << 36  # most entries of an array
 MOST_BUDGET = 10**15  # largest budget
 MOST_TOKENS = 1 << 20  # most tokens of the large cases

@@ -115,10 +115,8 @@ def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.
         for (answer,), chance in answers(task.verifier, kind, shown, sample, least, deadline):
             try:
                 read = read_answer(answer, kind, shown, sample, marked)
-            except FaultError as fault:
-                raise FaultError(
-                    fault.statistic, f"drafts {drafted.drafts}: {fault.reason}"
-                ) from fault
+            except FaultError as off:
+                raise FaultError(off.statistic, f"drafts {drafted.drafts}: {off.reason}") from off
             mark = 0 if read.marks is None else int(read.marks[0])
             text = [symbol for symbol in read.texts[0].tolist() if symbol != UNKNOWN]
             add_answer(law, case, drafted.variant, mark, text, drafted.mass * chance)
@@ -145,9 +143,7 @@ def _drawn(kind: Kind, rows: Array) -> Iterator[tuple[tuple[int, ...], tuple[boo
     if kind.policy is not None:
         return iter(left_by(kind.policy, kind.parents, rows))
     count = len(kind.parents)
-    ways: list[tuple[tuple[int, ...], tuple[bool, ...], float]] = [
-        ((0,) * count, (True,) * count, 1.0)
-    ]
+    ways = [((0,) * count, (True,) * count, 1.0)]
     for parent, children in enumerate(children_of(kind.parents), start=-1):
         if children:
             ways = [

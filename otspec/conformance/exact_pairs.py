@@ -17,18 +17,15 @@ from otspec.conformance.evidence.trial import Tested
 from otspec.conformance.exact_check import Drafted, answers, drafted_ways, sample_of
 from otspec.conformance.report.report import Finding, Tried
 
-FOLLOWED = (RowPairs, CallPairs)
-"""What is followed; which rows of a large call share numbers is for samples."""
+FOLLOWED = (RowPairs, CallPairs)  # rows of a large call that share numbers are for samples
 Said = tuple[int, ...]
 
 
 def exactly_paired(
     task: Task, tests: list[Tested], rounding: float, deadline: float
 ) -> tuple[Tried, Finding | None]:
-    """Follow two rows of the likeliest drafts together, and compare them with each alone.
-
-    Law: answers to given drafts are independent, so that both have the product of their laws.
-    """
+    """Follow two rows of the likeliest drafts together, and compare them with each alone."""
+    # Law: answers to given drafts are independent, so that both have the product of their laws.
     batches: Any = task.batches
     joint: dict[tuple[Said, Said], float] = {}
     for one, two, chance in _both(task, rounding / 10, deadline):

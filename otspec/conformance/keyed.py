@@ -54,9 +54,8 @@ class Key(Randomness):
         if name == "seed":
             return int(self.seeds[0])
         if name == "noise":
-            return self.form.numbers(
-                noise_of(self.seeds, self.positions, self.vocabulary, self.form)
-            )
+            noise = noise_of(self.seeds, self.positions, self.vocabulary, self.form)
+            return self.form.numbers(noise)
         return self.form.integers(getattr(self, name))
 
 
@@ -194,9 +193,8 @@ class Plain(Frozen):
         The logarithm of each arrival is off by the rounding of two logarithms, and of q.
         """
         rates = case.rows(case.target[0, 0])
-        noise = noise_of(np.array([seed]), np.array([position]), case.vocabulary, self.engine.form)[
-            0
-        ]
+        at = np.array([seed]), np.array([position])
+        noise = noise_of(*at, case.vocabulary, self.engine.form)[0]
         there = np.flatnonzero(rates)
         logs = np.log(noise[there].astype(float)), np.log(rates[there])
         times = logs[0] - logs[1]

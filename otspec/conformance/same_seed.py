@@ -112,31 +112,26 @@ class SameSeed(Frozen):
         self, task: Task, rng: np.random.Generator, seen: list[Seen]
     ) -> tuple[Tried, Finding | None]:
         """Compare the texts of one case."""
-        texts = 0
+        texts, name = 0, task.case.name
         for rows in self._calls(task, rng):
             try:
                 answer = self.engine.say(task.kind, task.case, rows)
                 wanted = self._plain_texts(task, rows)
             except FaultError as fault:
-                finding = Finding(
-                    task.case.name, fault.statistic, fault.reason, traceback=fault.traceback
-                )
-                return _trial(task.case.name, texts, 1), finding
+                finding = Finding(name, fault.statistic, fault.reason, traceback=fault.traceback)
+                return _trial(name, texts, 1), finding
             known = (answer.texts != UNKNOWN) & (wanted != UNKNOWN)
             off = known & (answer.texts != wanted)
             off[: task.before] = False
-            wrong = int(off.any(axis=1).sum())
-            texts += len(off) - task.before
+            wrong, size = int(off.any(axis=1).sum()), len(off) - task.before
+            texts += size
             if wrong:
                 if not task.before:
                     seen.append(Seen(task.kind, task.case, rows, answer.texts))
                 first = _first(task.case, rows, answer.texts, wanted, off)
-                return _trial(task.case.name, texts, wrong), Finding(
-                    task.case.name,
-                    STATISTIC,
-                    f"{first}; {wrong:,} of {len(off) - task.before:,} texts differ",
-                )
-        return _trial(task.case.name, texts, 0), None
+                differs = f"{first}; {wrong:,} of {size:,} texts differ"
+                return _trial(name, texts, wrong), Finding(name, STATISTIC, differs)
+        return _trial(name, texts, 0), None
 
     def _calls(self, task: Task, rng: np.random.Generator) -> Iterator[Rows]:
         """Yield the rows of each call: several, one in each call, or after very many others."""
@@ -223,9 +218,7 @@ class SameSeed(Frozen):
             seed = int(each.rows.seeds[row])
             return self._token(each.kind, each.case, weights, seed, position)[0]
 
-        faults = [
-            fault for fault in faults_of(self.kind.name, same_seed=True) if not fault.pipeline
-        ]
+        faults = [it for it in faults_of(self.kind.name, same_seed=True) if not it.pipeline]
         return [
             fault.name
             for fault in faults

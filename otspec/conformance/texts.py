@@ -9,7 +9,7 @@ import numpy as np
 from otspec._base.arguments import as_callable, as_float_above, as_integer, as_real, as_seed
 from otspec._base.arithmetic import Array, Number
 from otspec._base.frozen import Shown
-from otspec.auditing.blocks import TextErrors
+from otspec.auditing.blocks import judgment
 from otspec.auditing.declared import rounding
 from otspec.auditing.exact import checked_tolerance
 from otspec.auditing.sandbox import attempt
@@ -36,25 +36,9 @@ from otspec.models.base import CallableModel, LanguageModel, Model, Prefix, as_m
 class TextAudit(Shown):
     """What following all random choices of an engine says about its texts.
 
-    Parameters
-    ----------
-    lossless : bool or None
-        Texts are distributed as the target's, within ``tolerance``. None if the engine could not
-        be followed: then ``reason`` says why, and the numbers are None.
-    texts : dict
-        The law of the engine's texts.
-    total_variation : float, Fraction or None
-        Between the engine's texts and the target's.
-    tolerance : float
-        The error per text that counts as rounding.
-    witness : tuple of int or None
-        The text whose probability is most wrong, if the engine is not lossless.
-    error : float, Fraction or None
-        Probability of that text when the engine says it minus by the target; 0 if it is lossless.
-    reason : str or None
-        What the engine raised, what of it cannot be followed, or an answer that is no text.
-    traceback : str or None
-        Of what the engine raised, if it did.
+    All but ``reason`` are as in :class:`otspec.BlockAudit`, with an engine in place of the rule.
+    ``reason``: what the engine raised, what of it cannot be followed, or an answer that is no text;
+    then ``lossless`` and the numbers are None.
     """
 
     lossless: bool | None
@@ -135,20 +119,10 @@ def exact_texts(
     number: Callable[[Any], Number] = models[1].number if exact else float
     allowed = (0.0 if exact else rounding(len(wanted), length)) if tolerance is None else tolerance
     if crash is not None:
-        return TextAudit(
-            None, {}, None, allowed, None, None, f"the engine {crash.what}", crash.traceback
-        )
-    texts = {text: number(mass) for text, mass in law.items()}
-    errors = TextErrors.of(texts, {t: number(mass) for t, mass in wanted.items()}, number)
-    lossless = bool(-allowed <= errors.largest <= allowed)
-    return TextAudit(
-        lossless,
-        texts,
-        errors.total_variation,
-        allowed,
-        None if lossless else errors.worst,
-        number(0) if lossless else errors.largest,
-    )
+        what = f"the engine {crash.what}"
+        return TextAudit(None, {}, None, allowed, None, None, what, crash.traceback)
+    texts, right = ({t: number(mass) for t, mass in each.items()} for each in (law, wanted))
+    return TextAudit(*judgment(texts, right, number, allowed))
 
 
 def _text(tokens: Any, target: Model, length: int) -> Prefix:

@@ -99,9 +99,7 @@ def _shown(every: Any) -> tuple[list[str], int, list[list[str]]]:
     """Return the columns, how many of the first are words, and the cells of the first rows."""
     names = [] if every.kind is None else _attributes(every.kind)
     rows = list(every)[:_MOST_SHOWN]
-    wordy = [
-        bool(rows) and all(isinstance(_value(row, name), str) for row in rows) for name in names
-    ]
+    wordy = [bool(rows) and all(isinstance(_value(it, name), str) for it in rows) for name in names]
     words = next((at for at, only in enumerate(wordy) if not only), len(names))
     cells = [[_cell(_value(row, name)) for name in names] for row in rows]
     return [name.replace("_", " ") for name in names], words, cells

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from otspec.display.values import Verbatim, token_set
 
-Row: TypeAlias = tuple[str, Any]
-"""A name, as attributes have it, and what it is; None if nothing is to be said."""
+Row: TypeAlias = tuple[str, Any]  # a name, as attributes have it, and what it is; None: not shown
 Masses: TypeAlias = Mapping[str, Any]
 """Laws of one token, by name: vectors of one length; None for one that is not to be drawn."""
 

@@ -25,8 +25,7 @@ EstimatedTokens: TypeAlias = Annotated[Known, "tokens"]
 Cell: TypeAlias = Callable[[Any], Any]
 """From what an attribute is to what stands in the table; None where nothing is known."""
 
-_Parts: TypeAlias = dict[str, tuple[str, Cell]]
-"""What names of columns end with -> the type and the cell of each."""
+_Parts: TypeAlias = dict[str, tuple[str, Cell]]  # ending of a column's name -> type and cell
 
 _WORD, _REAL = "string", "double"
 _ENDS = ("low", "high")

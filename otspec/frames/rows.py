@@ -60,15 +60,9 @@ class Rows(list[Kind], Tabular):
     It compares and prints as the list that it is. A slice is one again, a sum is a plain list:
     ``Rows(some + others)``.
 
-    Parameters
-    ----------
-    items : iterable
-        Instances of a dataclass or of a named tuple.
-    kind : type, optional
-        Their class; by default that of the first. It decides the columns, see
-        :func:`otspec.frames.columns_of`.
-    source : str
-        What the rows are of, for the metadata of tables.
+    ``items``: instances of a dataclass or of a named tuple. ``kind``: their class; by default that
+    of the first. It decides the columns, see :func:`otspec.frames.columns_of`. ``source``: what the
+    rows are of, for the metadata of tables.
 
     Examples
     --------
@@ -188,9 +182,8 @@ def _csv(table: pa.Table, stream: IO[bytes]) -> None:
     needed("pyarrow.csv", "a table", "runs").write_csv(table, stream)
 
 
-WRITERS: dict[str, Callable[[pa.Table, IO[bytes]], None]] = {
+WRITERS: dict[str, Callable[[pa.Table, IO[bytes]], None]] = {  # by the ending of the file
     ".parquet": _parquet,
     ".arrow": _arrow,
     ".csv": _csv,
 }
-"""Endings of files, and how they are written."""

@@ -20,9 +20,7 @@ def acceptance_gradient(
 
     With A the cut of :func:`otspec.optimal_acceptance`, α = q(A) + 1 − f(A), f(A) = P(all drafts in
     A): the derivative is −∂f(A)/∂z, where p = softmax(z). It sums to 0. By the probabilities the
-    derivative in the direction of tokens x and y is g(x)/p(x) − g(y)/p(y). Errors as of
-    :func:`otspec.optimal_acceptance`; for distinct drafts also where there are too many sets of
-    drafts, as for exact numbers.
+    derivative in the direction of tokens x and y is g(x)/p(x) − g(y)/p(y).
 
     Parameters
     ----------
@@ -35,6 +33,12 @@ def acceptance_gradient(
     -------
     ndarray, shape (n,)
         Fractions for exact input. If several sets are minimal it is a subgradient, that of the cut.
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.optimal_acceptance`; for distinct drafts also where there are too many sets
+        of drafts, as for exact numbers.
 
     Examples
     --------

@@ -30,9 +30,7 @@ def length_loss(
     With tokens y_i it is Σ_ℓ α_ℓ Π_{i<ℓ} P(level i is kept | its output is y_i). Of recursive
     rejection of k drafts that is min(1, c p(y)/q(y)), c = 1 + W_1 + … + W_{k−1}; its first scale is
     1, which is token verification. At the optimum for k > 1 it is not determined: several rules
-    accept as much, of different tokens. Errors as of :func:`acceptance_loss`; also of a branching
-    that does not have a number for each place, tokens of another shape, and tokens for a tree
-    without that rule.
+    accept as much, of different tokens.
 
     Parameters
     ----------
@@ -52,6 +50,12 @@ def length_loss(
     Returns
     -------
     array, shape (...)
+
+    Raises
+    ------
+    ValueError
+        As :func:`acceptance_loss`; a branching that does not have a number for each place, tokens
+        of another shape, or tokens for a tree without that rule.
     """
     numbers = [as_number_of_drafts(k) for k in as_list(branching, "branching", "a list of numbers")]
     check_pair(draft_logits, target_probs, target_logits)

@@ -142,11 +142,9 @@ def optimal_acceptances(
 ) -> Array:
     """Return the optimal acceptance of k drafts for several k, of i.i.d. ones from one sort.
 
-    Laws: for i.i.d. drafts and without replacement non-decreasing in k; of i.i.d. drafts the limit
-    is the target mass on the draft's support. Floats are within n rounding errors of the exact
-    value (cumulative sums), and a quadrature's 1e-13 without replacement. Errors as of
-    :func:`otspec.distributions.as_pair`; also of a k that is no positive integer, or that the law
-    does not have over this draft, an unknown law, and an unusable budget.
+    Laws: for i.i.d. drafts and without replacement non-decreasing in k; of i.i.d. drafts the
+    limit is the target mass on the draft's support. Floats are within n rounding errors of the
+    exact value (cumulative sums), and a quadrature's 1e-13 without replacement.
 
     Parameters
     ----------
@@ -165,6 +163,12 @@ def optimal_acceptances(
     -------
     ndarray, shape (len(ks),)
         float64, or ``Fraction`` for exact input.
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.distributions.as_pair`; a k that is no positive integer, or that the law
+        does not have over this draft; an unknown law, an unusable budget.
 
     Examples
     --------

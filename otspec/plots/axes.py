@@ -14,10 +14,9 @@ from otspec.plots.inline import explain
 Point: TypeAlias = tuple[float, Number | Quantity, float]  # place, number and standard error
 PER_CALL = "tokens per call of the target"
 MOST_NAMES = 6  # lines that have their names beside them; a legend is easier to read for more
-UNNAMED: dict[str, Any] = {
+UNNAMED: dict[str, Any] = {  # marks of rules without a name
     "color": "#999999", "marker": "o", "markersize": 3, "zorder": 1.5, "linestyle": "none"
 }  # fmt: skip
-"""How marks of rules without a name are drawn."""
 _END = "name of a line"
 Kind = TypeVar("Kind")
 

@@ -25,8 +25,7 @@ else:
     Artist = Axes = Figure = Line2D = Any  # Matplotlib is imported when something is drawn
 
 
-STYLE = "otspec.plots.otspec"
-"""The style sheet of all pictures, by the name that Matplotlib finds it by."""
+STYLE = "otspec.plots.otspec"  # style sheet of all pictures, as Matplotlib finds it
 PAGE = "otspec.plots.page"  # what goes on top of it for pages that are bright or dark
 WIDE = (6.6, 3.2)  # inches of a picture with a legend beside it
 _ONE_AT_A_TIME = RLock()
@@ -67,10 +66,8 @@ def ink() -> str:
     return str(Text().get_color())
 
 
-_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
-"""Of red, green and blue light (WCAG 2.2, relative luminance)."""
-_DARK, _BRIGHT = 0.18, 0.21
-"""Letters this dark have a contrast of 4.5 with white, letters this bright one with #131416."""
+_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # red, green, blue (WCAG 2.2)
+_DARK, _BRIGHT = 0.18, 0.21  # contrast 4.5 with white, and with #131416
 
 
 def letters(color: Any) -> str:
@@ -100,9 +97,7 @@ def drawable(text: str) -> str:
     # Else each of them would be a warning and an empty box.
     fonts = needed("matplotlib.font_manager", "drawing", "plots")
     known = fonts.get_font(fonts.findfont(fonts.FontProperties())).get_charmap()
-    return "".join(
-        letter if ord(letter) in known else escaped(letter) for letter in printable(text)
-    )
+    return "".join(it if ord(it) in known else escaped(it) for it in printable(text))
 
 
 def decimals(number: Number | Quantity) -> str:

@@ -16,11 +16,9 @@ from otspec.plots.inline import explain
 
 MOST_CELLS = 2_000
 _ACCEPTED, _REPLACED = "#0072B2", "#D55E00"
-_FAINTEST, _STRONGEST = 0.12, 0.7
-"""How opaque cells are: hatches, which are opaque, are seen on all."""
+_FAINTEST, _STRONGEST = 0.12, 0.7  # opacity of cells: opaque hatches show on all
 _HATCHED: dict[str, Any] = {"facecolor": "none", "edgecolor": _REPLACED, "hatch": "////"}
-_SIDE, _DISTANCE = 0.16, 0.025
-"""How wide the marginals are, and how far away, as parts of the heat map."""
+_SIDE, _DISTANCE = 0.16, 0.025  # width and distance of the marginals, as parts of the heat map
 
 
 def plan(coupling: Plan, ax: Axes | None = None) -> Axes:

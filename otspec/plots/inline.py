@@ -100,9 +100,7 @@ def _title(group: ElementTree.Element, texts: Sequence[str], artist: Artist) -> 
     marks = [group]
     if len(texts) > 1:
         defined = {node for defs in group.iter("defs") for node in defs.iter()}
-        marks = list(group.iter("use")) or [
-            node for node in group.iter("path") if node not in defined
-        ]
+        marks = list(group.iter("use")) or [it for it in group.iter("path") if it not in defined]
     if len(marks) != len(texts):
         raise ValueError(
             f"{shown(artist)} has {len(marks)} marks in the picture and {len(texts)} texts: "

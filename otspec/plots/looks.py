@@ -21,7 +21,7 @@ class Look(NamedTuple):
     drawn: str = ""
 
 
-LOOKS: dict[str, Look] = {
+LOOKS: dict[str, Look] = {  # by the titles of rules; those of your own rules can be added
     # for one token: Okabe and Ito's colors first, which colorblind readers can tell apart
     "k-sequential": Look("#0072B2", "s"),
     "recursive rejection": Look("#D55E00", "^"),
@@ -64,7 +64,6 @@ LOOKS: dict[str, Look] = {
     "universal tree (distinct)": Look("#6650C8", "p", "tree"),
     "greedy multi-path": Look("#AA4499", "X", "tree"),
 }
-"""Looks by the titles of rules; those of your own rules can be added."""
 
 UNKNOWN = Look("#666666", "x")
 """The look of a rule that :data:`LOOKS` lacks."""

@@ -78,14 +78,13 @@ def barriers(rule: PooledRule, ax: Axes | None = None, *, uniform: Any = None) -
             chosen = [j for j in alive.tolist() if lifetimes[j] > at]
             _draw_groups(panel, knots[chosen], float(at))
         few = len(alive) <= _MOST_MARKS
+        size = 5 if few else 2
         for marker, places, tops, color, name in (
             ("^", alive[always], np.full(always.sum(), 1.08), ink(), "always a barrier"),
             ("o", alive[~always], lifetimes[alive[~always]].astype(float), _LAW, "for a time"),
         ):
             panel.vlines(knots[places], 0, tops, color=color, lw=2.0 if few else 0.8)
-            (marks,) = panel.plot(
-                knots[places], tops, marker, color=color, ms=5 if few else 2, label=name
-            )
+            (marks,) = panel.plot(knots[places], tops, marker, color=color, ms=size, label=name)
             if few and len(places):
                 explain(marks, [_lived(knots[j], lifetimes[j]) for j in places])
         return _finished(panel, 1.14, "lifetime of the knot")

@@ -36,9 +36,7 @@ def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
         raise ValueError(f"positions has no rows of rules: pass {_POSITIONS}")
     one_k = len({k for _, _, k in found}) == 1
     values = {
-        key: [
-            0.0 if attains(row.acceptance, row.optimum) else float(row.gap) for row in own.values()
-        ]
+        key: [0.0 if attains(it.acceptance, it.optimum) else float(it.gap) for it in own.values()]
         for key, own in found.items()
     }
     with panel_on(ax, (WIDE[0], 0.9 + 0.26 * len(found))) as panel:
@@ -48,11 +46,8 @@ def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
             names.append(label_of(rule, drafts) + ("" if one_k else f", k = {k}"))
             look = look_of(rule, drafts) | {"linestyle": "none", "markersize": 5, "alpha": 0.6}
             (line,) = panel.plot(values[key], [place] * len(values[key]), label=names[-1], **look)
-            explain(
-                line,
-                [f"{names[-1]}, position {at}: {decimals(row.gap)}"
-                 for at, row in found[key].items()],
-            )  # fmt: skip
+            told = found[key].items()
+            explain(line, [f"{names[-1]}, position {at}: {decimals(row.gap)}" for at, row in told])
             panel.plot(median(values[key]), place, color=ink(), marker="|", markersize=12)
         panel.set_yticks(range(len(names)), names)
         panel.set_ylim(len(names) - 0.5, -0.5)
@@ -126,9 +121,7 @@ def temperatures(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
     with panel_on(ax, (4.6, 4.4)) as panel:
         for label, line, look in _by_rule(found) if alike else _by_draft(found):
             (drawn,) = panel.plot(list(line), list(line.values()), label=label, **look)
-            explain(
-                drawn, [f"{label}, T = {degree:g}: {decimals(at)}" for degree, at in line.items()]
-            )
+            explain(drawn, [f"{label}, T = {t:g}: {decimals(at)}" for t, at in line.items()])
         panel.set_xticks(sorted({row.temperature for row in found}))
         panel.xaxis.set_major_formatter("{x:g}")
         panel.set_xlabel("temperature" if alike else "temperature of the target")

@@ -31,9 +31,8 @@ def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
         places.setdefault(row.rule, []).append(f"{row.tree}, {row.nodes} nodes")
     named = _nearest_the_best(points, places)
     with panel_on(ax) as panel:
-        most = _draw_most(
-            panel, [(nodes, float(worth)) for line in points.values() for nodes, worth, _ in line]
-        )
+        every = [(nodes, float(worth)) for line in points.values() for nodes, worth, _ in line]
+        most = _draw_most(panel, every)
         marks = {}
         for rule in sorted(points, key=lambda rule: rule in named):  # those with names on top
             look = look_of_several(rule) if rule in named else axes.UNNAMED

@@ -21,10 +21,8 @@ class CandidateProgram(BlockCoupling):
     Maximizes the expected length of the longest beginning of the target's block that one of the
     candidates has. Variables π(S, y) ≥ 0 for sets S of candidates and blocks y. Its optimum bounds
     what any rule keeps of such drafts, also one that looks at whole blocks. It is
-    :class:`otspec.programs.BlockProgram` if every set is a single sequence. Source: SpecTr, sec. 5
-    (optimal transport with membership cost) for blocks instead of tokens. A ValueError refuses
-    probabilities that do not sum to 1 or are unlike the target's, and sets without sequences or
-    with longer ones.
+    :class:`otspec.programs.BlockProgram` if every set is a single sequence. Source: SpecTr,
+    sec. 5 (optimal transport with membership cost) for blocks instead of tokens.
 
     Parameters
     ----------
@@ -35,6 +33,11 @@ class CandidateProgram(BlockCoupling):
         Language model: prefix → distribution, in the arithmetic of the probabilities.
     length : int
         L
+
+    Raises
+    ------
+    ValueError
+        Probabilities that do not sum to 1 or are unlike the target's; longer sequences, or none.
     """
 
     name: ClassVar[str] = "candidate"

@@ -144,8 +144,7 @@ _BYTES_PER_LINE = 100
 class Formulation(Frozen, ABC):
     """One way to write the optimal acceptance as a linear program.
 
-    A subclass says in class variables what it is, and :data:`PROGRAMS` registers it by its name. A
-    ValueError refuses what is no law, and an unusable target.
+    A subclass says in class variables what it is, and :data:`PROGRAMS` registers it by its name.
 
     Parameters
     ----------
@@ -154,6 +153,11 @@ class Formulation(Frozen, ABC):
         In the law's arithmetic.
     sets : bool
         One row per set of distinct drafts instead of one per tuple; same optimum, fewer rows.
+
+    Raises
+    ------
+    ValueError
+        No law, or an unusable target.
     """
 
     name: ClassVar[str]
@@ -195,14 +199,31 @@ class Formulation(Frozen, ABC):
         return self._size(min(tuples, rows), min(tuples * k, pairs))
 
     def build(self) -> LinearProgram:
-        """Build the linear program; a ValueError says its size where it does not fit in memory."""
+        """Build the linear program.
+
+        Raises
+        ------
+        ValueError
+            It would not fit in memory; the message has its size and what to use instead.
+        """
         check_size(self.name, self.size(), self._advice())
         model = ProgramBuilder(self.target)
         objective = self._state(model)
         return model.program(f"{self.name} ({self.source})", self.sense, objective)
 
     def solved(self, solver: SolverName | None) -> Solution:
-        """Build and :func:`otspec.solvers.solve` it, by default as the program likes."""
+        """Build the linear program and solve it.
+
+        Parameters
+        ----------
+        solver : str or None
+            As for :func:`otspec.solvers.solve`; None leaves it to the program.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`build`, or a program that was not solved.
+        """
         return solve(self.build(), solver)
 
     def _advice(self) -> str:

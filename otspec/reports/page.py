@@ -121,21 +121,15 @@ def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) ->
 def _figures(findings: Findings) -> Iterable[tuple[str, str, str]]:
     """Yield the figures that a reader looks for first."""
     best, below = findings.optimum, findings.below
-    yield (
-        "accepted at best",
-        percent(best.acceptance),
-        f"with {findings.drafts} at {findings.temperatures}",
-    )
+    where = f"with {findings.drafts} at {findings.temperatures}"
+    yield "accepted at best", percent(best.acceptance), where
     if below is None:
         yield "gap", "none", "of any rule compared"
         return
     yield "best rule below it", percent(below.acceptance), below.rule
     sure = _points(below.gap_interval)
-    yield (
-        "gap",
-        f"{100 * below.gap:.1f} points",
-        f"{sure} (95% interval)" if sure else "in the mean",
-    )
+    how = f"{sure} (95% interval)" if sure else "in the mean"
+    yield "gap", f"{100 * below.gap:.1f} points", how
     ends = f"from {tokens_per_call(below):.3f} to {tokens_per_call(best):.3f} at best"
     more = f"{percent(below.gap / tokens_per_call(below))} more"
     yield "tokens per call", f"+{below.gap:.3f}", f"{ends}: {more}"

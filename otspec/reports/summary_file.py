@@ -16,7 +16,7 @@ from otspec.traces.statistics import Statistic
 from otspec.version import __version__
 from otspec.warping import STEPS, name_of_order
 
-_CITED = {
+_CITED = {  # as CITATION.cff has it, which is not where the package is installed
     "title": "{otspec: exact theory of speculative-decoding verification}",
     "author": "{The otspec authors}",
     "version": __version__,
@@ -24,7 +24,6 @@ _CITED = {
     "month": "11",
     "note": "Apache-2.0 license",
 }
-"""As CITATION.cff has it, which is not where the package is installed."""
 
 LARGEST_DIGEST = 256 * 2**20
 """Most bytes of a file whose digest is computed, which takes a fraction of a second."""

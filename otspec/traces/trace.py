@@ -88,9 +88,6 @@ class Trace(Frozen):
     ) -> Iterator[tuple[tuple[int, ...], Distribution, Distribution]]:
         """Return position, draft and target distribution, one position at a time.
 
-        A ValueError refuses logits that are no distribution, with the position, and an option out
-        of range or beside ``warping``.
-
         Parameters
         ----------
         warping : Warping, optional
@@ -99,6 +96,12 @@ class Trace(Frozen):
             As for :func:`otspec.traces.warp`, of both models.
         draft_temperature : float, optional
             Of the draft, whose other options are the target's.
+
+        Raises
+        ------
+        ValueError
+            Logits that are no distribution; the message names the position. An option out of
+            range, or beside ``warping``.
         """
         done = _warping(warping, temperature, top_k, top_p, draft_temperature)
         positions = np.ndindex(*self.shape[:-1])
@@ -124,8 +127,7 @@ class Trace(Frozen):
         Their tokens were drafted, or without any drafted ones are those of the target's own text.
         Where they were drawn in another way than they are looked at, a block holds the rows that
         they were drawn from as :attr:`otspec.logged.LoggedBlock.sampling`. Those of ``drafted``, if
-        there are any. A ValueError refuses a trace without tokens, or not with one block of at most
-        as many tokens as positions for each text, and tokens that cannot be weighted like this.
+        there are any.
 
         Parameters
         ----------
@@ -133,6 +135,12 @@ class Trace(Frozen):
             How both models are looked at.
         drawn : Warp
             How the tokens were drawn from the logits; by default at temperature 1.
+
+        Raises
+        ------
+        ValueError
+            No tokens were logged, or not one block of at most as many tokens as there are positions
+            for each text; or tokens that cannot be weighted like this.
         """
         as_instance(warping, "warping", Warping, "a Warping")
         as_instance(drawn, "drawn", Warp, "a Warp")
@@ -207,15 +215,18 @@ def _warping(
 def load_trace(path: str | PathLike[str]) -> Trace:
     """Read a trace from a file of named arrays, such as .npz or .safetensors.
 
-    Errors as of :func:`otspec.files.read_file`; also of a missing array, and logits of unusable
-    shape or type. The message names the file.
-
     Parameters
     ----------
     path : path
         With float arrays ``draft_logits`` and ``target_logits`` of one shape (..., n), and
         optionally ``draft_tokens``, ``target_tokens`` and ``prompts``. Arrays of the same names
         after ``block_`` are drafted blocks beside these positions.
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.files.read_file`; a missing array; logits of unusable shape or
+        type. The message names the file.
     """
     endings = [ending for ending, reader in small_formats().items() if reader.named]
     if as_path(path).suffix not in endings:

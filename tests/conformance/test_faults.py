@@ -17,7 +17,7 @@ from otspec.conformance.faults import explanations as explanations_module
 from otspec.conformance.faults.base import right_law, total_variation
 from otspec.conformance.faults.explanations import explanations, in_words, looked_at
 from otspec.conformance.faults.randomness import raced_again
-from otspec.conformance.faults.setting import Setting
+from otspec.conformance.faults.setting import setting_of
 from tests.auditing.broken_rules import GALLERY
 from tests.support.docs_scripts import script
 
@@ -76,7 +76,7 @@ def test_laws_of_faults_are_those_of_the_gallery(name):
 def test_drafts_that_are_given_have_the_same_law():
     kind, rule = Tree((-1, -1, 0)), RULE["traversal verification"]
     case = next(case for case in measure.cases_of(kind) if case.name == SIMPLE[1])
-    setting, total = Setting.of(kind, case), np.zeros(kind.marks)
+    setting, total = setting_of(kind, case), np.zeros(kind.marks)
     for drafts in itertools.product(range(3), repeat=3):
         mass = case.draft[0, 0, drafts[0]] * case.draft[0, 0, drafts[1]]
         mass *= case.draft[0, drafts[0] + 1, drafts[2]]

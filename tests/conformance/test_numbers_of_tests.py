@@ -138,7 +138,6 @@ def test_the_law_of_beginnings():
         "text (0, 0)", "text (0, 1)", "text (1, 0)", "text (1, 1)", "a token of probability 0"
     )  # fmt: skip
     assert first.counts(np.array([[1, 2, 3, 4, 5]])).tolist() == [3, 7, 5]
-    assert first.label(1) == "token 1"
     names = [each.name for each in text_statistics(TextsOnly(3), CASE)]
     assert names == ["law of the first token", "law of the first 2 tokens", "law of the text"]
     (alone,) = text_statistics(TextsOnly(1), mixed("b", [CASE, CASE]))

@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from captions import caption
+from captions import GALLERY, caption
 from matplotlib.figure import Figure
 
 from figures import block_fig2, block_tab2, long_trace, means
@@ -248,7 +248,7 @@ def test_shorter_blocks_have_the_lengths_that_fit(tmp_path):
 
 def test_the_improvements_are_as_the_caption_says(traced):
     said = caption("block_tab2")
-    assert f"the {traced.blocks} drafted blocks of" in said
+    assert f"*the long trace* has {traced.blocks} drafted blocks" in GALLERY.read_text("utf-8")
     for rule in (PUBLISHED, PREPRINT):
         shown = [traced.improvements[length][rule] for length in (4, 6, 8)]
         four, six, eight = (f"{each.percent:.1f} % ({each.error:.1f})" for each in shown)

@@ -23,7 +23,6 @@ from otspec import (
     rules,
     traces,
 )
-from otspec.auditing.blocks import TextErrors
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks import as_shape, policies
@@ -210,7 +209,6 @@ PLAIN = {
     "report of a check": lambda _: conformance.Report("block", "kernel", (), (), 1e-6),
     "group of vectors": lambda _: next(vector_laws.groups("block")),
     "pair of vectors": lambda _: next(vector_laws.groups("block")).pair,
-    "errors of texts": lambda _: TextErrors((0,), 0.5, 0.5),
     "audit of samples": lambda _: auditing.SampleAudit(True, 0.5, 0.1, 0.1, 0.1, 1, 10, None),
     "witness": lambda _: WITNESS,
     "problem": lambda _: problem_of(LAW, LAW.draft),

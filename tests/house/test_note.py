@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 
 import otspec
-from docs.note import compute, evidence, examples, setting, sources, truncated, verifiers
+from docs.note import (
+    compute,
+    evidence,
+    examples,
+    precise,
+    setting,
+    sources,
+    truncated,
+    verifiers,
+)
 from docs.note.results import Results, points, probability, scientific, thousands
 from figures.contract import Settings
 from otspec.drafts.race import times
@@ -50,6 +59,14 @@ def test_they_are_set_on_ten_and_four_pages_at_most(computed):
 @pytest.mark.parametrize("name", sources.texts())
 def test_no_number_is_typed(name):
     assert sources.typed(sources.texts()[name]) == []
+
+
+def test_likeliest_drafts_are_accepted_less_than_independent_ones_at_temperature_one():
+    """As the text says of all k from two on and all pairs; here on every pair for some k."""
+    for pairs in evidence.sampled(Settings()).values():
+        found = evidence.Evidence.of(pairs, (2,)).optima
+        for law in evidence.LIKELIEST:
+            assert found[law.name].mean() < found["iid"].mean()
 
 
 @pytest.mark.parametrize(
@@ -159,6 +176,21 @@ def test_the_simulated_rule_is_the_exact_one_within_its_error():
         assert best - found.losses["RRSw"][row, 0] == pytest.approx(
             float(rule.acceptance()), abs=6 * error + 1e-12
         )
+
+
+def test_the_law_of_thresholds_is_added_up_without_the_package():
+    """The mean slopes of the chords, in wide floats, are those of the exact rule."""
+    checked = 0
+    for draft, target, k in examples.instances(20):
+        rule = otspec.rules.PooledSelection(draft, target, k)
+        u = np.array(rule.knots, dtype=precise.WIDE)
+        law = np.array(draft, dtype=float) * precise.slopes(rule.lifetimes, u, u**k)[rule.pool]
+        expected = np.array(list(rule.law_of_selection), dtype=float)
+        assert law.astype(float) == pytest.approx(expected, abs=1e-15)
+        checked += len(u) > 3
+        rounded = otspec.rules.PooledSelection([*map(float, draft)], [*map(float, target)], k)
+        assert precise.distance(rounded) < 1e-15
+    assert checked > 5
 
 
 def test_sampling_is_cut_off_as_the_table_says():

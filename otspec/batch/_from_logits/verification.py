@@ -107,8 +107,7 @@ def from_logits(
     """Verify drafts with a rule of this module, given logits instead of probabilities.
 
     Law: that of the rule for ``warp(draft_logits, ...)`` and ``warp(target_logits, ...)``. The
-    output is distributed as the warped target. Errors as of the rule and :func:`warp`; also of an
-    unknown rule, and a pair that is not a tuple of two.
+    output is distributed as the warped target.
 
     Parameters
     ----------
@@ -133,6 +132,11 @@ def from_logits(
     -------
     Verified, VerifiedBlock, CorrectedBlock, VerifiedPath or VerifiedTree
         What the rule returns.
+
+    Raises
+    ------
+    ValueError
+        As the rule and :func:`warp`; an unknown rule; a pair that is not a tuple of two.
 
     Notes
     -----

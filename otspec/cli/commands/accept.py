@@ -99,11 +99,7 @@ def accept(
         return
     columns = ("k", "optimum", *(("lossless",) if budgets else ()), "cut A")
     rows = [
-        (
-            str(k),
-            *(output.shown(number, 6) for number in _numbers(best)),
-            output.shown_set(best.cut),
-        )
+        (str(k), *(output.shown(it, 6) for it in _numbers(best)), output.shown_set(best.cut))
         for k, best in zip(ks, results, strict=True)
     ]
     print_table(columns, rows, text=len(columns))

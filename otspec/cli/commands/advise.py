@@ -36,8 +36,7 @@ from otspec.traces.readers import Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_BUNDLED_CHUNK = 60
-"""Positions of a chunk of the bundled texts: enough chunks for some workers, and for progress."""
+_BUNDLED_CHUNK = 60  # positions of a chunk of the bundled texts: enough chunks for workers
 _ROWS = 10  # choices that are shown, beside the best of each rule
 
 

@@ -60,13 +60,10 @@ def audit(
     target: str | None,
     k: int | None,
     how: Reading,
-    instances: int,
-    most_tokens: int,
-    most_drafts: int,
-    seed: int,
     tolerance: float | None,
     traceback: bool,
     as_json: bool,
+    **instances: int,
 ) -> int:
     """Is a rule lossless? Exactly, on random rational instances.
 
@@ -101,10 +98,8 @@ def audit(
         if of_kernel:
             found, law = kernels.audit_kernel(rule, function, how, of_one, drafts, tolerance)
         else:
-            instances_found = _with_progress(
-                instances, most_tokens=most_tokens, most_drafts=most_drafts, seed=seed
-            )
-            report = audit_over(function, instances_found, drafts=drafts, tolerance=tolerance)
+            found_instances = _with_progress(instances.pop("instances"), **instances)
+            report = audit_over(function, found_instances, drafts=drafts, tolerance=tolerance)
     if of_kernel:
         if found.lossless is None and found.witness is not None:
             raise ValueError(
@@ -245,12 +240,9 @@ AUDITED = f"{ANSWERS} ({TEST_SAMPLERS} in Python)"
 
 
 def is_kernel(name: str, function: Callable[..., Any], *, given: bool) -> bool:
-    """Return whether code is a kernel, which is called with a tuple of drafts alone.
-
-    What can be called with one argument and with three is one if drafts or a target are given.
-
-    ``name``: what messages call it. ``given``: whether the command line has what only kernels need.
-    """
+    """Return whether code is a kernel, which is called with a tuple of drafts alone."""
+    # What can be called with one argument and with three is one if drafts or a target are given.
+    # name: what messages call it. given: whether the command line has what only kernels need.
     signature, crash = attempt(inspect.signature, function)
     if crash is not None:
         return given  # what does not tell

@@ -25,12 +25,9 @@ def audit_kernel(
     drafts: str | None,
     tolerance: float | None,
 ) -> tuple[Audit, str]:
-    """Audit a kernel, and return what is found and the name of the draft law.
-
-    ``name``: what messages call it. ``how``: of the numbers. ``given``: the values of --draft,
-    --target and -k; None for what was not given. ``drafts``: the draft law, by name. ``tolerance``:
-    as for :func:`otspec.audit`.
-    """
+    """Audit a kernel, and return what is found and the name of the draft law."""
+    # name: what messages call it. how: of the numbers. given: the values of --draft, --target and
+    # -k; None for what was not given. drafts: the draft law, by name. tolerance: as for audit.
     missing = [option for option in _EXAMPLE if given[option] is None]
     if missing:
         example = " ".join(f"{option} {value}" for option, value in _EXAMPLE.items())

@@ -27,8 +27,7 @@ from otspec.traces import Warping, load_trace
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_LARGEST = 200
-"""Most tokens of a block, levels of a tree and children of a node: beyond, nothing would end."""
+_LARGEST = 200  # most tokens of a block, levels of a tree and children of a node
 
 
 @click.command()

@@ -54,13 +54,8 @@ class _Timed:
         """Return what a table says of it."""
         whole, (of_target, of_draft) = self.whole, self.calls
         calls = f"{of_target:,}", f"{whole.tokens_per_call:.2f}", f"{of_draft:,}"
-        return (
-            self.name,
-            f"{len(whole.tokens):,}",
-            *calls,
-            f"{self.seconds:.2f}",
-            f"{self.pace:.1f}",
-        )
+        times = f"{self.seconds:.2f}", f"{self.pace:.1f}"
+        return self.name, f"{len(whole.tokens):,}", *calls, *times
 
 
 @click.command("generate")

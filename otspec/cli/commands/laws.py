@@ -75,9 +75,8 @@ def laws(
 
 def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) -> None:
     positions = max(mean.positions for mean in rows)
-    cuts = "".join(
-        f", {name} {value}" for name, value in restrictions_of(warpings_document(warpings))
-    )
+    restrictions = restrictions_of(warpings_document(warpings))
+    cuts = "".join(f", {name} {value}" for name, value in restrictions)
     say(f"Optimum and best rule of each draft law, means over {positions:,} positions{cuts}")
     priced = any(not math.isnan(mean.independence_price) for mean in rows)
     shown = len(_COLUMNS) if priced else -1

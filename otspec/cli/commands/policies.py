@@ -100,7 +100,13 @@ def _rows(model: Model) -> str:
 
 
 def _document(report: PolicyAudit) -> dict[str, Any]:
-    loss = report.loss
+    loss = report.loss and {
+        "draft": report.loss.draft(()).tolist(),
+        "target": report.loss.target(()).tolist(),
+        "text": report.loss.text,
+        "probability": report.loss.found,
+        "wanted": report.loss.wanted,
+    }
     return {
         "policy": report.policy.name,
         "what": report.policy.title,
@@ -108,13 +114,5 @@ def _document(report: PolicyAudit) -> dict[str, Any]:
         "lossless": report.lossless,
         "instead": report.policy.cure,
         "pairs": report.pairs,
-        "loss": None
-        if loss is None
-        else {
-            "draft": loss.draft(()).tolist(),
-            "target": loss.target(()).tolist(),
-            "text": loss.text,
-            "probability": loss.found,
-            "wanted": loss.wanted,
-        },
+        "loss": loss,
     }

@@ -25,11 +25,10 @@ from otspec.traces.readers import Source
 _COLUMNS = (
     "tree", "rule", "accept length", "95% interval", "tokens per call", "accepted of drafted",
 )  # fmt: skip
-_MEANING = {
+_MEANING = {  # by whether the tokens are those of texts of the target
     True: "Counted are the calls of the target that decode these texts.",
     False: "Estimated is one call of the target after each prompt, without bias.",
 }
-"""What is said at the end, by whether the tokens are those of texts of the target."""
 _SAMPLED = "Intervals are 95% confidence intervals for the mean over texts."
 
 
@@ -189,11 +188,8 @@ def _document(row: _Row) -> dict[str, Any]:
 
 def _number(ratio: Ratio) -> dict[str, Any]:
     """Return a number with its interval; null where nothing is known."""
-    known = ratio.value == ratio.value
-    return {
-        "value": ratio.value if known else None,
-        "interval": interval_document((ratio.low, ratio.high)),
-    }
+    value = ratio.value if ratio.value == ratio.value else None
+    return {"value": value, "interval": interval_document((ratio.low, ratio.high))}
 
 
 def _print(

@@ -63,45 +63,25 @@ def solve(
             )
             rows += _solved(law, pair[1], program, fitting, not tuples)
     if as_json:
-        best = [
-            {"k": k, "acceptance": optimum.acceptance, "cut": optimum.cut} for k, optimum in optima
-        ]
+        best = [{"k": k, "acceptance": it.acceptance, "cut": it.cut} for k, it in optima]
         output.print_json({"drafts": drafts, "optima": best, "solutions": rows})
         return
-    print_table(
-        (
-            "k",
-            "program",
-            "solver",
-            "rows",
-            "variables",
-            "iterations",
-            "build s",
-            "solve s",
-            "value",
-        ),
-        [
-            (
-                str(row["k"]),
-                row["program"],
-                row["solver"],
-                f"{row['rows']:,}",
-                f"{row['variables']:,}",
-                str(row["iterations"]) if row["iterations"] >= 0 else "",
-                f"{row['build_seconds']:.4f}",
-                f"{row['solve_seconds']:.4f}",
-                output.shown(row["acceptance"], 9),
-            )
-            for row in rows
-        ],
-        text=3,
-    )
+    counted = ("k", "program", "solver", "rows", "variables", "iterations")
+    print_table((*counted, "build s", "solve s", "value"), list(map(_cells, rows)), text=3)
     say()
     for k, optimum in optima:
         say(
             f"k = {k}: the cut A = {output.shown_set(optimum.cut)} proves that "
             f"{output.shown(optimum.acceptance, 9)} is the optimum."
         )
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    sizes = (f"{row[name]:,}" for name in ("rows", "variables"))
+    times = (f"{row[name]:.4f}" for name in ("build_seconds", "solve_seconds"))
+    iterations = str(row["iterations"]) if row["iterations"] >= 0 else ""
+    value = output.shown(row["acceptance"], 9)
+    return str(row["k"]), row["program"], row["solver"], *sizes, iterations, *times, value
 
 
 def _solved(

@@ -93,20 +93,13 @@ def print_means(rows: Sequence[Statistic], ks: Sequence[int], summary: dict[str,
 
 def _print_table(rows: Sequence[Statistic], ks: Sequence[int]) -> None:
     """Print a line for each rule, those for the same drafts together, which are named once."""
-    cells = {(row.drafts, row.rule, row.k): f"{row.acceptance:.4f}" for row in rows}
-    print_table(
-        ("drafts", "rule", *(f"k={k}" for k in ks)),
-        [
-            (
-                drafts if rule == OPTIMUM else "",
-                rule,
-                *(cells.get((drafts, rule, k), "") for k in ks),
-            )
-            for drafts in dict.fromkeys(row.drafts for row in rows)
-            for rule in dict.fromkeys(row.rule for row in rows if row.drafts == drafts)
-        ],
-        text=2,
-    )
+    found = {(row.drafts, row.rule, row.k): f"{row.acceptance:.4f}" for row in rows}
+    cells = [
+        (law if rule == OPTIMUM else "", rule, *(found.get((law, rule, k), "") for k in ks))
+        for law in dict.fromkeys(row.drafts for row in rows)
+        for rule in dict.fromkeys(row.rule for row in rows if row.drafts == law)
+    ]
+    print_table(("drafts", "rule", *(f"k={k}" for k in ks)), cells, text=2)
 
 
 def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[str]:

@@ -22,8 +22,7 @@ _LOCATION = re.compile(
 )
 
 
-_OTHERWISE = re.compile(r"[][(){};%]|\s")
-"""What is in lists of numbers that are written as elsewhere."""
+_OTHERWISE = re.compile(r"[][(){};%]|\s")  # lists of numbers written as elsewhere
 
 
 class Choice(click.Choice[str]):
@@ -100,13 +99,11 @@ def read_distribution(
     normalize: bool = False,
     temperature: float = 1.0,
 ) -> Distribution:
-    """Read a distribution from inline numbers or from a file.
-
-    ``text``: ``0.5,0.3,0.2``, ``1/2,3/10,1/5``, or ``FILE[:KEY][:ROW]``, ROW being leading indices
-    such as ``0,3``. ``name``: what error messages call it. ``exact``: read decimals as the
-    fractions that they write. Fractions are always read exactly. ``logits``: the numbers are
-    logits; take their softmax at ``temperature``. ``normalize``: scale to sum 1.
-    """
+    """Read a distribution from inline numbers or from a file."""
+    # text: 0.5,0.3,0.2, 1/2,3/10,1/5, or FILE[:KEY][:ROW], ROW being leading indices such as 0,3.
+    # name: what error messages call it. exact: read decimals as the fractions that they write.
+    # Fractions are always read exactly. logits: the numbers are logits; take their softmax at
+    # temperature. normalize: scale to sum 1.
     numbers = read_numbers(text, name, exact=exact)
     if numbers.ndim != 1:
         raise ValueError(
@@ -178,14 +175,10 @@ def check_digits(
     *,
     rules: bool = False,
 ) -> None:
-    """Refuse numbers of drafts whose exact results would take minutes.
-
-    Those of laws with powers are fractions over the k-th power of the common denominator, one for
-    each prefix of the tokens; rules also add up to k of them for each token, and k-sequential's ρ
-    has some 40 digits.
-
-    ``laws``: by name. ``rules``: whether all rules are computed too.
-    """
+    """Refuse numbers of drafts whose exact results would take minutes."""
+    # Those of laws with powers are fractions over the k-th power of the common denominator, one for
+    # each prefix of the tokens; rules also add up to k of them for each token, and k-sequential's ρ
+    # has some 40 digits. laws: by name. rules: whether all rules are computed too.
     draft, target = pair
     if not is_exact(draft) or not any(LAWS[law].powers for law in laws):
         return

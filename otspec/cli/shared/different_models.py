@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from otspec.traces import Comparison
 
 LAW = "independent"  # what tables call the law of one draft of each model
-FEW_TUPLES = 10_000
-"""Most tuples of drafts for which the optimum is computed by itself (about a second)."""
+FEW_TUPLES = 10_000  # most tuples for which the optimum itself is computed: about a second
 FEW_TOKENS = 200  # most tokens without pools
 PROVED = (
     "The cut proves it: no lossless rule is above target(A) + 1 - P(all drafts in A), "
@@ -65,9 +64,7 @@ def compare_models(law: Independent, target: Distribution) -> list[Comparison]:
         models = ", ".join(str(1 + i) for i in tried)
         title = f"recursive rejection, {what} {models}"
         rows[title] = rejection.in_order(tried).acceptance()
-    return [
-        Comparison(rule, LAW, law.k, acceptance, best.at_most) for rule, acceptance in rows.items()
-    ]
+    return [Comparison(rule, LAW, law.k, rate, best.at_most) for rule, rate in rows.items()]
 
 
 def certified(

@@ -113,19 +113,13 @@ false_alarm_option = click.option(
 _TEMPERATURE = 1.0
 
 
-def temperature_option(command: Command) -> Command:
-    """Add the option --temperature."""
-    return click.option(
-        "--temperature", type=float, default=_TEMPERATURE, help="Divide logits by this.",
-    )(command)  # fmt: skip
-
-
-def temperatures_option(command: Command) -> Command:
-    """Add the option --temperature for several."""
-    return click.option(
-        "--temperature", "temperatures", type=NumberList(), default=str(_TEMPERATURE),
-        help="Divide logits by each of these, separated by commas.",
-    )(command)  # fmt: skip
+temperature_option = click.option(
+    "--temperature", type=float, default=_TEMPERATURE, help="Divide logits by this."
+)
+temperatures_option = click.option(
+    "--temperature", "temperatures", type=NumberList(), default=str(_TEMPERATURE),
+    help="Divide logits by each of these, separated by commas.",
+)  # fmt: skip
 
 
 def filled(**words: str) -> Callable[[Command], Command]:
@@ -145,14 +139,11 @@ def pair_command(
     purpose: str = "How the drafts are drawn.",
     of_models: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a command of DRAFT and TARGET, numbers of drafts and a draft law.
-
-    The function gets them as ``pair``, ``ks`` and ``drafts``.
-
-    ``counts``: the numbers of drafts by default. ``law``: the law by default, by name. ``purpose``:
-    what the command needs the law for. ``of_models``: what to do with several --draft: it gets the
-    law of one draft of each and the target, as ``law`` and ``target``, and ``as_json``.
-    """
+    """Make a command of DRAFT and TARGET, numbers of drafts and a draft law."""
+    # The function gets them as pair, ks and drafts. counts: the numbers of drafts by default. law:
+    # the law by default, by name. purpose: what the command needs the law for. of_models: what to
+    # do with several --draft: it gets the law of one draft of each and the target, as law and
+    # target, and as_json.
 
     def decorator(command: Callable[..., Any]) -> click.Command:
         optional = counts_option(counts)(law_option(law, purpose)(command))
@@ -192,29 +183,20 @@ def reading_options(command: Callable[..., Any]) -> Any:
     """Add what says how to read DRAFT and TARGET; the command gets it as ``how``."""
 
     @wraps(command)
-    def with_reading(
-        exact: bool,
-        logits: bool,
-        temperature: float,
-        draft_temperature: float | None,
-        normalize: bool,
-        **rest: Any,
-    ) -> Any:
-        how = Reading(exact, logits, temperature, draft_temperature, normalize)
-        return command(how=how, **rest)
+    def with_reading(**given: Any) -> Any:
+        how = Reading(*(given.pop(name) for name in Reading._fields))
+        return command(how=how, **given)
 
     decorators = (
         click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions."),
         click.option("--logits", is_flag=True, help="The numbers are logits: take their softmax."),
         temperature_option,
         click.option(
-            "--draft-temperature",
-            type=float,
-            default=None,
+            "--draft-temperature", type=float,
             help="Divide the logits of DRAFT by this. [default: as those of TARGET]",
         ),
         click.option("--normalize", is_flag=True, help="Scale both to sum 1."),
-    )
+    )  # fmt: skip
     return added(with_reading, decorators)
 
 
@@ -245,20 +227,15 @@ class Reading(NamedTuple):
         return options if name == "target" or draft is None else options | {"temperature": draft}
 
     def _read(self, texts: Mapping[str, str]) -> list[Distribution]:
-        temperatures = {
-            "--temperature": self.temperature,
-            "--draft-temperature": self.draft_temperature,
-        }
-        for option, value in temperatures.items():
+        given = {"--temperature": self.temperature, "--draft-temperature": self.draft_temperature}
+        for option, value in given.items():
             if value not in (_TEMPERATURE, None) and not self.logits:
                 raise ValueError(f"{option} {value} needs --logits: probabilities are final")
         if self.draft_temperature is not None:
             as_temperature(self.draft_temperature, "--draft-temperature")
         if self.logits and self.exact:
             raise ValueError("--exact and --logits exclude each other: a softmax is not rational")
-        found = {
-            name: read_distribution(text, name, **self._of(name)) for name, text in texts.items()
-        }
+        found = {it: read_distribution(text, it, **self._of(it)) for it, text in texts.items()}
         (first_name, first), *others = found.items()
         for name, other in others:
             try:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 
 _PERIOD_S = 0.5
-_LINE_S = 5.0
-"""Seconds between two lines where there is no terminal: what is done sooner prints none."""
+_LINE_S = 5.0  # seconds between two lines where there is no terminal
 
 
 @contextmanager
@@ -131,11 +130,9 @@ class Terminated(SystemExit):
 
 @contextmanager
 def raise_on_signals() -> Iterator[None]:
-    """Raise :class:`Terminated` in the block when the process is asked to end.
-
-    Only where a signal would end the process at once, and in the main thread, which hears them. A
-    second one is ignored, so that the first can be followed.
-    """
+    """Raise :class:`Terminated` in the block when the process is asked to end."""
+    # Only where a signal would end the process at once, and in the main thread, which hears them. A
+    # second one is ignored, so that the first can be followed.
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -198,11 +198,9 @@ class RunPlace(NamedTuple):
 
 
 def run_options(contents: str, *, pictures: bool = True) -> Callable[[Command], Any]:
-    """Add the options of sources and of a run, which the command gets as a :class:`RunPlace`.
-
-    ``contents``: what is written into the folder of a run. ``pictures``: whether pictures are, so
-    that there is a report, too.
-    """
+    """Add the options of sources and of a run, which the command gets as a :class:`RunPlace`."""
+    # contents: what is written into the folder of a run. pictures: whether pictures are, so that
+    # there is a report, too.
     report = click.option(
         "--report", type=click.Path(path_type=Path, dir_okay=False),
         help="Write a report, as HTML.",

@@ -8,11 +8,10 @@ from otspec.blocks import Shape, TokenTree, as_shape
 from otspec.blocks.trees.notation import of_paths
 from otspec.files import read_file
 
-MEANING = (
+MEANING = (  # what help texts say
     "children by depth such as 4x2x1, brackets around the children of each node such as [[][]][], "
     "or FILE.json with paths to all nodes or their parents"
 )
-"""What help texts say."""
 _WANTED = "write paths such as [[0],[0,0],[1]], or parents such as [-1,-1,0]"
 
 

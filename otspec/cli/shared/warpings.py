@@ -42,21 +42,15 @@ def cut_options(command: Command) -> Any:
 
 def draft_cut_options(command: Command) -> Any:
     """Add the options --draft-top-k, --draft-top-p and --draft-min-p."""
-    decorators = (
-        click.option("--draft-top-k", type=int, help="Of the draft. [default: as the target's]"),
-        click.option("--draft-top-p", type=float, help="Of the draft. [default: as the target's]"),
-        click.option("--draft-min-p", type=float, help="Of the draft. [default: as the target's]"),
-    )
-    return added(command, decorators)
+    said = "Of the draft. [default: as the target's]"
+    types = {"--draft-top-k": int, "--draft-top-p": float, "--draft-min-p": float}
+    return added(command, [click.option(name, type=of, help=said) for name, of in types.items()])
 
 
 def warping_options(command: Callable[..., Any]) -> Any:
-    """Add all options of warping, of draft and target apart.
-
-    The command gets ``warpings``, a tuple of :class:`~otspec.traces.Warping`: one for each
-    temperature of the draft and each of the target. If it has the option --normalize, that is in
-    them.
-    """
+    """Add all options of warping, of draft and target apart."""
+    # The command gets warpings, a tuple of Warping: one for each temperature of the draft and each
+    # of the target. If it has the option --normalize, that is in them.
 
     @wraps(command)
     def with_warpings(normalize: bool = False, **options: Any) -> Any:
@@ -66,10 +60,8 @@ def warping_options(command: Callable[..., Any]) -> Any:
 
 
 def warping_option(command: Callable[..., Any]) -> Any:
-    """Add the options of one warping, with one temperature of each model.
-
-    The command gets it as ``warping``; logged probabilities are not scaled.
-    """
+    """Add the options of one warping, with one temperature of each model."""
+    # The command gets it as warping; logged probabilities are not scaled.
 
     @wraps(command)
     def with_warping(**options: Any) -> Any:

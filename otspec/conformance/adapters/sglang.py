@@ -118,11 +118,9 @@ def depth_of(parents: Sequence[int]) -> int:
 def read_path(
     predicts: Array, kept: Array, count: Array, tokens: Array, parents: Sequence[int]
 ) -> tuple[IntArray, IntArray]:
-    """Return the last node that is kept and the token behind it, and check the way to it.
-
-    Shapes: predicts (B, slots), what follows each kept slot; kept (B, depth + 1), the kept slots,
-    the root first; count (B,), how many there are without the root; tokens (B, slots).
-    """
+    """Return the last node that is kept and the token behind it, and check the way to it."""
+    # Shapes: predicts (B, slots), what follows each kept slot; kept (B, depth + 1), the kept slots,
+    # the root first; count (B,), how many there are without the root; tokens (B, slots).
     if not ((count >= 0) & (count < kept.shape[1])).all():
         raise ValueError("accept_token_num says more than the depth of the tree, or less than 0")
     rows, above = np.arange(len(predicts)), np.array([-1, *parents]) + 1

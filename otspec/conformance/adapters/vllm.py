@@ -118,7 +118,8 @@ def _generators(device: Any, count: int, seed: int) -> list[Any]:
     return [generator(device=device).manual_seed(each) for each in seeds]
 
 
-FIRST = 100  # the position of the first drafted token in its text
+# The position of the first drafted token in its text.
+FIRST = 100
 
 
 def vllm_runner_chain(

@@ -19,12 +19,9 @@ from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Kind
 
 LENGTHS = ("lengths", "mask")  # parameters that say how many drafts a row has
-ARRAYS = ("draft", "target", "drafts", *LENGTHS, "parents")
-"""What a verifier may ask for, by the names of its parameters."""
-CORRECTIONS = "corrections"
-"""What a verifier of blocks returns, and takes with the next block of the same text."""
-RANDOMNESS = ("rng", "generator", "seed", "uniforms")
-"""How a verifier may get its randomness; one that asks for none has the global generators."""
+ARRAYS = ("draft", "target", "drafts", *LENGTHS, "parents")  # parameters of a verifier
+CORRECTIONS = "corrections"  # returned, and taken with the next block of a text
+RANDOMNESS = ("rng", "generator", "seed", "uniforms")  # none of them: the global generators
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +31,13 @@ class Verifier(Frozen):
     function: Callable[..., Any]
     form: Form
 
-    names: ClassVar[tuple[str, ...]] = (
+    names: ClassVar[tuple[str, ...]] = (  # what it may ask for
         *ARRAYS,
         CORRECTIONS,
         *warping.LOGITS,
         *warping.SETTINGS,
         warping.ALLOWED,
     )
-    """What it may ask for."""
     random: ClassVar[tuple[str, ...]] = RANDOMNESS  # names under which it may take randomness
 
     def __post_init__(self) -> None:
@@ -173,10 +169,7 @@ class Verifier(Frozen):
     ) -> dict[str, Any]:
         """Return logits, settings and the mask, if it asks for any."""
         found = warping.settings_given(case, sample.variants, tuple(self.wanted))
-        made = {
-            name: self.form.of_rows(value) if np.ndim(value) else value
-            for name, value in found.items()
-        }
+        made = {name: self.form.of_rows(it) if np.ndim(it) else it for name, it in found.items()}
         if set(warping.LOGITS) & set(self.wanted):
             plain = kind.arrays(warping.unwarped(case), sample)
             if case.behind != "same":
@@ -194,11 +187,9 @@ class Verifier(Frozen):
 def filled_behind(
     rows: Mapping[str, Array], there: IntArray, behind: str, *, after: bool = False
 ) -> None:
-    """Overwrite rows of drafts that do not count, which a verifier must not look at.
-
-    rows: by name, one for a batch entry or one for each of its nodes. there: bool, (size, nodes).
-    after: whether the draft's row after the last draft of a block is looked at.
-    """
+    """Overwrite rows of drafts that do not count, which a verifier must not look at."""
+    # rows: by name, one for a batch entry or one for each of its nodes. there: bool, (size, nodes).
+    # after: whether the draft's row after the last draft of a block is looked at.
     for values in rows.values():
         if values.ndim == 3:
             # As many rows as nodes are those that they were drawn from, else those after them.

@@ -114,8 +114,9 @@ class Case(Frozen):
             target=np.concatenate([self.target, target]),
         )
 
+    @cached_property
     def after_any_symbol(self) -> Case:
-        """Return the case with n + 1 pairs for each: at the beginning, and after each symbol."""
+        """The case with n + 1 pairs for each: at the beginning, and after each symbol."""
         return replace(self, draft=begun(self.draft), target=begun(self.target))
 
     def texts(self, length: int) -> Array:
@@ -208,8 +209,7 @@ class Answer(NamedTuple):
     """What a verifier says, in symbols; n stands for a token that is none of them."""
 
     texts: IntArray  # shape (size, T); after the token −1, for what the target is still to draw
-    marks: IntArray | None
-    """The accepted draft, the kept length or the kept node, from 0; None if it is not told."""
+    marks: IntArray | None  # accepted draft, kept length or kept node, from 0; None if not told
 
 
 class ImpossibleError(Exception):

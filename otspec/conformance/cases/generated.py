@@ -143,12 +143,11 @@ def _parsed(row: Array, text: Sequence[int], grammar: AtMost) -> Array:
     return np.where(grammar.allowed(state, len(row)), row, 0.0)
 
 
-WEIGHTS: Mapping[str, Callable[[Array, Sequence[int], Any], Array]] = {
+WEIGHTS: Mapping[str, Callable[[Array, Sequence[int], Any], Array]] = {  # of the next token
     "frequency_penalty": _penalized,
     "bad_words": _without_words,
     "grammar": _parsed,
 }
-"""The weights of the next token, from its row and the text after the prompt."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -28,10 +28,9 @@ COLD = tuple(np.exp(LOGITS / 0.05 - 40))  # weights from 1 down to 4e-31, at tem
 WARM = tuple(np.exp(LOGITS / 20))  # nearly equal weights, at temperature 20
 ULP = 2.0**-24  # between two float32 numbers just below 1/4 and 1/2, and less
 
-MOST_TEXTS = 100
-"""Of texts over several steps, at most so many are told apart, if there is a choice."""
+MOST_TEXTS = 100  # most texts over several steps that are told apart, if there is a choice
 
-ROWS = {
+ROWS = {  # weights of draft and target, by what is hard about them
     "all positive": ((4, 2, 1, 1), (1, 2, 4, 1)),
     "draft and target alike": ((3, 2, 2, 1), (3, 2, 2, 1)),
     "nearly alike": ((64, 32, 16, 16), (63, 33, 15, 17)),
@@ -63,9 +62,8 @@ ROWS = {
     # K-Seq rejects an unlikely draft that the target likes still less.
     "an unlikely draft": ((1, 11), (1, 19)),
 }
-"""Weights of draft and target, by what is hard about them."""
 
-TABLES = {
+TABLES = {  # the row after the text, and that after each symbol
     "rows that depend on the text": (
         ((2, 1, 1), (1, 2, 1), (1, 1, 2), (3, 1, 0)),
         ((1, 1, 2), (2, 1, 1), (0, 3, 1), (1, 1, 2)),
@@ -75,15 +73,13 @@ TABLES = {
         ((1, 3, 0), (1, 1, 2), (4, 2, 2), (4, 1, 3)),
     ),
 }
-"""The row after the text, and that after each symbol."""
-SHARED = ((4, 4, 1, 1), (1, 1, 4, 4))
-"""Weights of draft and target with which answers to the same random numbers are mostly alike."""
+SHARED = ((4, 4, 1, 1), (1, 1, 4, 4))  # the same random numbers mostly give the same answer
 FEWER = "fewer drafts in some rows"
 BEHIND_WORDS = {"same": "", "garbage": ", garbage behind them", "nan": ", NaN behind them"}
 BORDERS = ((31, 32), (127, 128), (255, 256), (1023, 1024), (32_767, 32_768), (65_535, 65_536))
 """Tokens beside the borders of warps, blocks and 16 bits, of which the large cases have two."""
 
-TEXTS = {
+TEXTS = {  # texts over several steps: the rows after each symbol
     "rows that depend on the text": (((3, 1), (1, 2)), ((1, 2), (2, 1))),
     "draft and target alike": (((2, 1), (1, 3)), ((2, 1), (1, 3))),
     "drafts that are mostly rejected": (((9, 1), (2, 8)), ((1, 9), (8, 2))),
@@ -97,13 +93,17 @@ TEXTS = {
         ((2, 9, 13), (1, 9, 10), (13, 3, 3)),
         ((5, 13, 8), (1, 24, 25), (2, 4, 13)),
     ),
+    # Traversal verification of distinct drafts seldom has a correction to two tokens elsewhere.
+    "corrections after two distinct drafts": (
+        ((25, 5, 17), (16, 10, 1), (14, 3, 21)),
+        ((6, 20, 25), (13, 19, 11), (22, 18, 2)),
+    ),
     # The first row shows one random number for two siblings.
     "three symbols, some forbidden": (
         ((13, 0, 3), (1, 2, 1), (3, 1, 0)),
         ((5, 20, 7), (0, 3, 1), (1, 1, 2)),
     ),
 }
-"""Of texts over several steps: the rows after each symbol."""
 
 
 def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
@@ -138,12 +138,10 @@ def _small_cases(kind: str) -> tuple[Case, ...]:
         tables = []
     hard = [rows[0], rows[6], *tables]
     uneven = [
-        replace(
-            case, name=f"{case.name}, {FEWER}{BEHIND_WORDS[behind]}", uneven=True, behind=behind
-        )
+        replace(it, name=f"{it.name}, {FEWER}{BEHIND_WORDS[behind]}", uneven=True, behind=behind)
         for behind in (BEHIND if kind != "tokens" else BEHIND[:2])
         # What stands behind is looked at or not, whatever the rows: one case tells.
-        for case in (hard if behind == "same" else hard[-1:])
+        for it in (hard if behind == "same" else hard[-1:])
     ]
     return (*rows, mixed("rows of a batch that differ", rows[:3]), *tables, *uneven)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,9 @@ Rows = tuple[tuple[float, ...], ...]
 
 
 def as_maker(rule: Any, kind: str) -> Maker:
-    """Return what makes the rule of a pair, by name or as a callable.
-
-    It takes (draft, target, k) for tokens, two models and the length for blocks, two models and the
-    tree for trees, where equal siblings of a rule by name stay apart.
-    """
+    """Return what makes the rule of a pair, by name or as a callable."""
+    # It takes (draft, target, k) for tokens, two models and the length for blocks, two models and
+    # the tree for trees, where equal siblings of a rule by name stay apart.
     if not isinstance(rule, str):
         wanted = "the name of a rule, or what makes one of a pair"
         return as_callable(rule, "rule", wanted)
@@ -36,18 +34,10 @@ def as_maker(rule: Any, kind: str) -> Maker:
     if kind == "block":
         return blocks.BLOCK_RULES[as_choice(rule, "rule", blocks.BLOCK_RULES)]
     as_choice(rule, "rule", (*blocks.TREE_VERIFIERS, *blocks.TREE_RULES))
-    return _tree_maker(rule)
-
-
-def _tree_maker(rule: str) -> Maker:
     if rule in blocks.TREE_RULES:
-        by_depth = blocks.TREE_RULES[rule]
-        return lambda draft, target, tree: blocks.DraftSelection(
-            draft, target, tree, by_depth, merge=False
-        )
+        return partial(blocks.DraftSelection, rule=blocks.TREE_RULES[rule], merge=False)
     whole: Any = blocks.TREE_VERIFIERS[rule]
-    apart = {"merge": False} if "merge" in {each.name for each in fields(whole)} else {}
-    return lambda draft, target, tree: whole(draft, target, tree, **apart)
+    return partial(whole, merge=False) if "merge" in {it.name for it in fields(whole)} else whole
 
 
 def law_of_rule(rule: Any, kind: str) -> str | None:

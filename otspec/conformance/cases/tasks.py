@@ -34,20 +34,18 @@ from otspec.conformance.evidence.batches import (
 from otspec.conformance.evidence.dependence import CallPairs, DraftPairs, Pairs, RowPairs, SlotPairs
 from otspec.conformance.evidence.statistics import Statistic
 
-MANY_ROWS = 1 << 16
-"""The rows of one call that come before those that are counted: more than 16 bits count."""
+MANY_ROWS = 1 << 16  # rows of one call before those that are counted: over 16 bits
 DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
 """Of what in calls is asked whether it depends on each other."""
 MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbols can be had
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
-SPECIAL = {
+SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",
     "long": "an index of rows or entries that overflows in a long call",
     "history": "a state of penalties, bad words or a grammar that is not that of the text before "
     "each draft, because it is that of the block's beginning or counts a token twice",
 }
-"""What a verifier does that is wrong on such cases alone."""
 
 
 @dataclass(frozen=True, eq=False)

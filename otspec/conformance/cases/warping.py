@@ -21,8 +21,7 @@ LOGITS = ("draft_logits", "target_logits")
 ALLOWED = "allowed"  # the mask of a grammar, of the target's shape: True for tokens that may follow
 NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "min_p": 0.0}
 Pair = tuple[Mapping[str, Any], Mapping[str, Any]]  # settings of the target, and of the draft
-CLEAR = 0.02
-"""How far top-p and min-p are from where they would keep another token, and logits from ties."""
+CLEAR = 0.02  # distance of top-p and min-p from other kept tokens, and of logits from ties
 
 WARPINGS: tuple[dict[str, Any], ...] = (
     {"temperature": 0.6},
@@ -31,8 +30,7 @@ WARPINGS: tuple[dict[str, Any], ...] = (
     {"min_p": 0.3},
     {"temperature": 2.0, "top_p": 0.8},
 )
-GREEDY = {"temperature": 0.0}
-"""Of rows of a batch only: a call at temperature 0 is another function of many engines."""
+GREEDY = {"temperature": 0.0}  # for rows of a batch only: many engines have another function for it
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,8 +54,9 @@ class Warped(Case):
             "twice": _each(logits_of(self.target), self.settings),
         }
 
+    @cached_property
     def after_any_symbol(self) -> Case:
-        """Return the case whose pairs begin where texts of this one have got to."""
+        """The case whose pairs begin where texts of this one have got to."""
         count = self.n + 1
         return replace(
             self,

@@ -61,7 +61,7 @@ class KernelBatches(Frozen):
             answer = self.answer(sample)
             texts = completed(answer.texts, self.case, sample.variants, self.rng)
             return answer._replace(texts=texts)
-        stepped, n, length = self.case.after_any_symbol(), self.case.n, self.kind.length
+        stepped, n, length = self.case.after_any_symbol, self.case.n, self.kind.length
         batches, first = replace(self, case=stepped), sample.variants * (n + 1)
         block, corrections, marks = sample._replace(variants=first), None, None
         # Each block adds a token at least, and at most as many as are looked at.
@@ -175,7 +175,7 @@ class StepBatches(KernelBatches):
 
     def __call__(self, size: int) -> IntArray:
         """Return how often each text came, which the target goes on with after the last step."""
-        looked, stepped = step_texts(self.kind, self.case), self.case.after_any_symbol()
+        looked, stepped = step_texts(self.kind, self.case), self.case.after_any_symbol
         batches = replace(self, case=stepped)
         rows, places = np.arange(size)[:, None], np.arange(self.kind.length)
         whole = max((STEPS + 1) * self.kind.length, looked.length)

@@ -39,8 +39,7 @@ MOST_NUMBERS = 1 << 22  # most probabilities of one call
 COARSE = 0.1  # default total variation to detect where rows are expensive
 LARGE = 0.2  # least share of the budget for the large cases
 
-Progress: TypeAlias = Callable[[int, int], object]
-"""Takes after each case how many are done, and how many there are."""
+Progress: TypeAlias = Callable[[int, int], object]  # takes how many are done, of how many
 Result: TypeAlias = tuple[Task, Tried, Finding | None]
 UNJUDGED = (
     "where texts depend on each other, how often each comes says nothing about its probability: "
@@ -118,9 +117,7 @@ class Check(Frozen):
         small = [task for task in self.tasks if not task.costly and task.batches is KernelBatches]
         results: dict[str, Result] = {}
         deadline = time.monotonic() + self.seconds
-        for task in (
-            sorted(small, key=lambda each: each.case.ways) if deadline < math.inf else small
-        ):
+        for task in sorted(small, key=lambda it: it.case.ways) if deadline < math.inf else small:
             tests = self._tests(task, self.false_alarm, 1)
             try:
                 trial, finding = exactly_tried(task, tests, self.rounding, deadline)
@@ -204,10 +201,8 @@ class Check(Frozen):
         detect = task.wanted(self.detect, self.coarse)
         # Pairs of independent answers agree alike whatever their law, a rounded one, too.
         rounding = 0.0 if issubclass(task.batches, Pairs) else self.rounding
-        needs = [
-            requirement_of(each[-1].expected, detect, alarm / len(laws), rounding, most)
-            for each in laws
-        ]
+        share = alarm / len(laws)
+        needs = [requirement_of(each[-1].expected, detect, share, rounding, most) for each in laws]
         return [Tested(*pair) for pair in zip(laws, needs, strict=True)]
 
     def _tried(

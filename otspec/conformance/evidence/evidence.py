@@ -17,10 +17,8 @@ from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen
 
 MISS = 1e-3  # probability of missing a law at the distance to detect
-EARLY = (0.5, 0.75)
-"""The shares of all samples after which a law that is clearly near passes; each may miss MISS/8."""
-COARSER = 100
-"""Beside the prior for the distance to detect there is one of this many times the variance."""
+EARLY = (0.5, 0.75)  # shares of all samples at which a clearly near law passes, missing MISS/8 each
+COARSER = 100  # a second prior has so many times the variance
 RATIOS = (3, 10, 30)  # samples per pseudo-count of the prior, of which the best is taken
 LARGEST = 10**9  # most samples that a test may need
 

@@ -54,9 +54,7 @@ def fine_counts(
         cells = cells * case.n + texts[:, place]
     cells = np.where((texts == case.n).any(axis=1), width - 1, cells)
     rows = np.zeros(len(texts), dtype=np.intp) if marks is None else marks
-    return np.bincount(rows * width + cells, minlength=kind.marks * width).reshape(
-        kind.marks, width
-    )
+    return np.bincount(rows * width + cells, minlength=kind.marks * width).reshape(-1, width)
 
 
 def text_statistics(kind: Looked, case: Case) -> list[Statistic]:

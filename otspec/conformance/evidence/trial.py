@@ -139,14 +139,12 @@ def most_accepted(kind: Kind, case: Case) -> float | None:
 def _most_of(kind: Kind, shape: tuple[int, ...], draft: bytes, target: bytes) -> float:
     """Return the most that is accepted of models whose numbers are these bytes."""
     draft_rows, target_rows = (np.frombuffer(each).reshape(shape) for each in (draft, target))
-    pairs = zip(draft_rows, target_rows, strict=True)
+    pairs, length = zip(draft_rows, target_rows, strict=True), len(kind.parents)
     if kind.name == "block":
-        length = len(kind.parents)
-        each = [
-            BlockVerificationPreprint(model_of(p), model_of(q), length).expected() for p, q in pairs
-        ]
+        models = ((model_of(draft), model_of(target)) for draft, target in pairs)
+        each = [BlockVerificationPreprint(*pair, length).expected() for pair in models]
     else:
-        laws = ((LAWS[kind.law](p[0], len(kind.parents)), q[0]) for p, q in pairs)
+        laws = ((LAWS[kind.law](p[0], length), q[0]) for p, q in pairs)
         each = [optimal_acceptance(*pair).acceptance for pair in laws]
     return float(np.mean([float(most) for most in each]))
 

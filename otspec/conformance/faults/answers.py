@@ -53,9 +53,8 @@ class LastReturned(Machine):
     """Whichever draft is accepted, the last one is returned."""
 
     def answer(self, node: int, token: int) -> MarkedText:
-        return super().answer(
-            node, token if node == TEXT else self.token(len(self.kind.parents) - 1)
-        )
+        last = len(self.kind.parents) - 1
+        return super().answer(node, token if node == TEXT else self.token(last))
 
 
 @known("accepted index returned for the token", ACCEPTED, ("tokens",))
@@ -71,9 +70,8 @@ class CorrectionDropped(Machine):
     """Where no draft is accepted the last one is returned."""
 
     def answer(self, node: int, token: int) -> MarkedText:
-        return super().answer(
-            node, self.token(len(self.kind.parents) - 1) if node == TEXT else token
-        )
+        last = len(self.kind.parents) - 1
+        return super().answer(node, self.token(last) if node == TEXT else token)
 
 
 @known("path of the first sibling returned", "return the path of the kept node", ("tree",))

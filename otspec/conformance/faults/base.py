@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from otspec.conformance.evidence.evidence import Evidence, Requirement
 from otspec.conformance.evidence.statistics import add_answer, no_answers
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
-from otspec.conformance.faults.setting import MarkedText, Setting
+from otspec.conformance.faults.setting import MarkedText, setting_of
 
 Part = TypeVar("Part", bound=type[Any])
 EVERY = ("tokens", "block", "tree")
@@ -78,14 +78,16 @@ def joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
     there are more than :data:`MOST_WAYS` ways through the verifier.
     """
     law = no_answers(kind, case)
-    if isinstance(kind, Texts):
-        said = _said_in_turn if machine.across else _said
-        for variant, text, chance in said(machine, rule, kind, case):
-            add_answer(law, case, variant, 0, text, chance)
-    else:
+    if not isinstance(kind, Texts):
         for variant, laws in enumerate(_steps(machine, rule, kind, case)):
             for told, mass in laws.items():
                 add_answer(law, case, variant, told.mark, told.text, float(mass))
+    elif machine.across:
+        for variant, text, chance in _said_in_turn(machine, rule, kind, case):
+            add_answer(law, case, variant, 0, text, chance)
+    else:
+        steps = _steps(machine, rule, kind.step, case.after_any_symbol)
+        law[0] = _said(steps, kind.length, case)
     law /= case.variants
     law.flags.writeable = False
     return law
@@ -100,8 +102,8 @@ def law_or_none(machine: type[Machine], rule: RightRule, kind: Kind, case: Case)
 
 
 def _steps(machine: Any, rule: RightRule, kind: Kind, case: Case) -> list[dict[MarkedText, Number]]:
-    """Return the law of what one step says, for each pair of models."""
-    setting = Setting.of(kind, case)
+    """Return the law of what one step says, for each pair of models: one object for equal pairs."""
+    setting = setting_of(kind, case)
 
     def law(variant: int) -> dict[MarkedText, Number]:
         return law_of(
@@ -110,34 +112,46 @@ def _steps(machine: Any, rule: RightRule, kind: Kind, case: Case) -> list[dict[M
             most=MOST_WAYS,
         )
 
-    return [law(variant) for variant in range(case.variants)]
+    laws: list[dict[MarkedText, Number]] = []
+    for variant, first in enumerate(setting.firsts[: case.variants]):
+        laws.append(law(variant) if first == variant else laws[first])
+    return laws
 
 
-def _said(
-    machine: Any, rule: RightRule, kind: Texts, case: Case
-) -> Iterator[tuple[int, tuple[int, ...], float]]:
-    """Yield the texts of several steps, each with its pair of models and its probability."""
-    steps = _steps(machine, rule, kind.step, case.after_any_symbol())
-    for variant in range(case.variants):
-        begun: dict[tuple[int, ...], float] = {(): 1.0}
-        while begun:
-            longer: dict[tuple[int, ...], float] = {}
-            for text, mass in begun.items():
-                after = text[-1] + 1 if text else 0
-                for told, chance in steps[variant * (case.n + 1) + after].items():
-                    whole = (*text, *told.text)[: kind.length]
-                    if len(whole) == kind.length or case.n in whole:
-                        yield variant, whole, mass * float(chance)
-                    else:
-                        longer[whole] = longer.get(whole, 0.0) + mass * float(chance)
-            begun = longer
+def _said(steps: list[dict[MarkedText, Number]], length: int, case: Case) -> Array:
+    """Return how likely each text of several steps is, of all pairs of models: (fine cells,)."""
+    n, starts = case.n, case.n + 1  # a step begins with the text, or after one of the symbols
+
+    @cache
+    def following(start: int, left: int) -> Array:
+        """Return how likely each text of so many symbols is, and one that is impossible."""
+        law = np.zeros(n**left + 1)
+        for told, mass in steps[start].items():
+            text = told.text[:left]
+            if n in text:
+                law[-1] += float(mass)
+                continue
+            rest, place = left - len(text), 0
+            for symbol in text:
+                place = place * n + symbol
+            after = following(start - start % starts + text[-1] + 1, rest) if rest else WHOLE
+            # The texts that begin with this one stand next to each other.
+            law[place * n**rest : (place + 1) * n**rest] += float(mass) * after[:-1]
+            law[-1] += float(mass) * after[-1]
+        return law
+
+    laws = [following(variant * starts, length) for variant in range(case.variants)]
+    return np.append(np.concatenate([law[:-1] for law in laws]), sum(law[-1] for law in laws))
+
+
+WHOLE = np.array([1.0, 0.0])  # what follows a whole text: nothing, and it is not impossible
 
 
 def _said_in_turn(
     machine: Any, rule: RightRule, kind: Texts, case: Case
 ) -> Iterator[tuple[int, tuple[int, ...], float]]:
     """Yield the same where each step depends on what the steps before have left."""
-    setting, starts = Setting.of(kind.step, case.after_any_symbol()), case.n + 1
+    setting, starts = setting_of(kind.step, case.after_any_symbol), case.n + 1
 
     def text(variant: int, chance: Branch) -> tuple[int, ...]:
         said: tuple[int, ...] = ()

@@ -17,15 +17,12 @@ from otspec.conformance.faults.rules import RightRule, rules_of
 from otspec.conformance.faults.two_faults import AND, at_likeliest_strength, two_faults
 from otspec.conformance.report.report import Finding, Tried
 
-FORGIVEN = 1
-"""Cases on which an explanation need not fit, if nothing fits on more: code has its own ways."""
-WORSE = 12.0
-"""An explanation whose logarithm of the likelihood is so much below the best is left out."""
+FORGIVEN = 1  # cases that an explanation may not fit, if nothing fits more: code has its own ways
+WORSE = 12.0  # explanations whose log-likelihood is so far below the best are left out
 SHOWN = 5  # most explanations
 FAILING, PASSING = 8, 6  # most cases with findings, and most others, that are compared
 OR = " or "  # between faults that have one law on the cases that were looked at
-TIE = 1e-6
-"""Of two logarithms of a likelihood: faults that differ by less have one law on these cases."""
+TIE = 1e-6  # faults whose log-likelihoods differ by less have one law on these cases
 
 
 @dataclass
@@ -50,12 +47,10 @@ class Explanations(NamedTuple):
 def explanations(
     kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False, beside: bool = False
 ) -> Explanations:
-    """Return the known faults that explain what was seen on all cases, the likeliest first.
-
-    Faults with one law on these cases share an entry, joined by "or". If none explains all cases,
-    one of another strength or across steps may, or two at once, joined by "together with".
-    pipeline: the verifier drafts, too. beside: it is right alone, and wrong beside another row.
-    """
+    """Return the known faults that explain what was seen on all cases, the likeliest first."""
+    # Faults with one law on these cases share an entry, joined by "or". If none explains all cases,
+    # one of another strength or across steps may, or two at once, joined by "together with".
+    # pipeline: the verifier drafts, too. beside: it is right alone, and wrong beside another row.
     order = looked_at(seen)
     if not (order and order[0].off):
         return Explanations([])

@@ -23,8 +23,7 @@ class Machine(Chance):
     models of this row of the batch.
     """
 
-    other_rows: ClassVar[bool] = False
-    """Whether it shows only where there are other rows in the batch."""
+    other_rows: ClassVar[bool] = False  # whether it only shows beside other rows of a batch
     across: ClassVar[bool] = False  # whether it shows only in texts of several steps
     strength: ClassVar[float] = 1.0  # how strong the fault is, if it has a strength
     strengths: ClassVar[tuple[float, float] | None] = None  # range in which the strength is fitted
@@ -84,9 +83,8 @@ class Machine(Chance):
     def draft_together(self, node: int) -> None:
         """Draw a node and its siblings from a law that is no draw after draw."""
         siblings = self.siblings(node)
-        drafts, masses = tuples_of(
-            self.kind.law, tuple(self.sampled(self.kind.parents[node])), len(siblings)
-        )
+        weights = tuple(self.sampled(self.kind.parents[node]))
+        drafts, masses = tuples_of(self.kind.law, weights, len(siblings))
         self.tokens.update(zip(siblings, drafts[self.chance.choose(masses)], strict=False))
 
     @property

@@ -143,7 +143,6 @@ class RemovedBefore(Machine):
     def residual(self, node: int, wanted: Row, offered: Row) -> Row:
         for child in self.children(node)[:1]:
             drafted = self.token(child)
-            offered = normalized(
-                [0.0 if x == drafted else p for x, p in enumerate(offered)], offered
-            )
+            left = [0.0 if x == drafted else p for x, p in enumerate(offered)]
+            offered = normalized(left, offered)
         return super().residual(node, wanted, offered)

@@ -47,12 +47,8 @@ class _Children(Sequence[int]):
 
     def __getitem__(self, place: Any) -> Any:
         """Return the token of a draft, or of several."""
-        one = self.machine.token
-        return (
-            list(map(one, self.nodes[place]))
-            if isinstance(place, slice)
-            else one(self.nodes[place])
-        )
+        found, token = self.nodes[place], self.machine.token
+        return list(map(token, found)) if isinstance(place, slice) else token(found)
 
     def __iter__(self) -> Iterator[int]:
         """Yield the drafts, each of which is tested before the next is drawn."""
@@ -145,10 +141,8 @@ def _kernel(
     target: tuple[float, ...],
     drafts: tuple[int, ...],
 ) -> tuple[list[float], list[float]]:
-    """Return how likely each draft is accepted, and the weights of the draw if none is.
-
-    Drafts that the draft cannot have drawn are rejected, and the target is drawn from.
-    """
+    """Return how likely each draft is accepted, and the weights of the draw if none is."""
+    # Drafts that the draft cannot have drawn are rejected, and the target is drawn from.
     try:
         kernel = _made(rule, draft, target, len(drafts)).joint_kernel(drafts)
     except ValueError:
@@ -221,7 +215,7 @@ def _of_tree(name: str, run: Callable[[Machine], MarkedText], law: str | None) -
     return RightRule(name, "tree", run, law, f"{batch}_verification")
 
 
-RIGHT_RULES = (
+RIGHT_RULES = (  # in the order of tables
     *(_of_one_token(name, *facts) for name, facts in _SELECTIONS.items()),
     RightRule("token verification", "block", whole(TokenVerification), None, "token_verification"),
     RightRule("block verification", "block", whole(BlockVerification), None, "block_verification"),
@@ -233,7 +227,6 @@ RIGHT_RULES = (
     _of_tree("traversal verification", whole(TraversalVerify), "iid"),
     _of_tree("traversal verification without replacement", whole(TraversalVerify), _WITHOUT),
 )
-"""In the order of tables."""
 
 
 def rules_of(kind: Kind) -> list[RightRule]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from otspec._base.arguments import children_of, depths_of
@@ -35,19 +35,16 @@ class Setting:
     raw: dict[str, list[list[list[float]]]] = field(default_factory=dict)
     others: tuple[int, ...] = ()  # the pairs of models that another row of the batch may have
 
-    @classmethod
-    def of(cls, kind: Kind, case: Case) -> "Setting":
-        """Return the setting of a case."""
-        sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
-        raw = {name: _tables(rows) for name, rows in getattr(case, "raw", {}).items()}
-        whole = case.with_rejected if case.beside else case
-        others = tuple(range(case.variants * case.beside, whole.variants))
-        return cls(kind, _tables(whole.draft), _tables(whole.target), sets, raw, others)
-
     @cached_property
     def below(self) -> dict[int, tuple[int, ...]]:
         """The children of each node, and of the text."""
         return dict(enumerate(map(tuple, children_of(self.kind.parents)), start=TEXT))
+
+    @cached_property
+    def firsts(self) -> list[int]:
+        """For each pair of models, the first one that is equal to it."""
+        pairs = list(zip(self.draft, self.target, *self.raw.values(), strict=False))
+        return [pairs.index(pair) for pair in pairs]
 
     @cached_property
     def fewest(self) -> int:
@@ -60,6 +57,16 @@ class Setting:
             drawn = ((v, enumerate(self.draft[v][text], start=1)) for v, text in after)
             after = {(v, x) for v, row in drawn for x, p in row if p > 0}
         return len(self.kind.parents)
+
+
+@lru_cache(maxsize=256)
+def setting_of(kind: Kind, case: Case) -> Setting:
+    """Return the setting of a case."""
+    sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
+    raw = {name: _tables(rows) for name, rows in getattr(case, "raw", {}).items()}
+    whole = case.with_rejected if case.beside else case
+    others = tuple(range(case.variants * case.beside, whole.variants))
+    return Setting(kind, _tables(whole.draft), _tables(whole.target), sets, raw, others)
 
 
 def _tables(rows: Array) -> list[list[list[float]]]:

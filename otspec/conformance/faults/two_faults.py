@@ -84,8 +84,7 @@ def _likelihood(
     return total
 
 
-FIRST = 3
-"""Cases with findings, the simplest, on which a strength is looked for before it is on all."""
+FIRST = 3  # cases with findings, the simplest, on which a strength is looked for first
 GRID = 9  # strengths that are tried first
 IMPOSSIBLE = 1e12  # in place of minus the logarithm of likelihood 0
 
@@ -99,10 +98,8 @@ def of_strength(machine: Any, strength: float) -> type[Machine]:
 def at_likeliest_strength(
     machine: type[Machine], rule: RightRule, kind: Kind, seen: Sequence[Seen], *, marked: bool
 ) -> type[Machine] | None:
-    """Return the machine of the likeliest strength; None if it has no strength, or fits with none.
-
-    Cases with findings come first; the strength has to fit the first of them.
-    """
+    """Return the machine of the likeliest strength; None if it has none, or fits with none."""
+    # Cases with findings come first; the strength has to fit the first of them.
     failing = [each for each in seen if each.off][:FIRST]
     between = machine.strengths
     if between is None or not failing:

@@ -17,8 +17,7 @@ from numpy.polynomial import Polynomial
 from otspec._base.arithmetic import Number, exponential
 from otspec.chance import Branch
 
-_SAME = 1e-6
-"""How far, relative to each other, two factors may be apart that count as the same: float32."""
+_SAME = 1e-6  # factors this close, relative to each other, count as the same: float32
 
 
 class Racer:

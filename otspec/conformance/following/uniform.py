@@ -16,10 +16,7 @@ class Uniform:
     them. Comparisons with the same ``Uniform`` therefore agree, as in code that uses one random
     number twice.
 
-    Parameters
-    ----------
-    chance : Branch
-        What makes the choices.
+    ``chance``: what makes the choices.
     """
 
     def __init__(self, chance: Branch) -> None:

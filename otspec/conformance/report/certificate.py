@@ -26,7 +26,7 @@ VERSION = 1  # of the format: raised when a name changes its meaning or goes
 PACKAGES = ("otspec", "numpy", "scipy", "torch", "transformers", "triton", "vllm", "sglang")
 """Packages whose versions are named, if they are loaded."""
 PATIENCE = 10.0  # seconds that git may take
-LIMITS = (
+LIMITS = (  # what a reader may not conclude
     (
         "A check tries the cases that it lists. What is off on none of them by as much as is "
         "detectable there is not found."
@@ -36,7 +36,6 @@ LIMITS = (
         "cache or a scheduler that the function does not have."
     ),
 )
-"""What a reader may not conclude."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +44,9 @@ class Certificate(Shown):
 
     Raises ``ValueError``: no report, no path or no text.
 
-    Parameters
-    ----------
-    report : Report
-        Of :func:`otspec.conformance.check`.
-    source : str or path, optional
-        The file of the code that was checked; by default that of the verifier's module.
-    command : str, optional
-        What repeats the check; by default a call of ``check`` with the same settings.
+    ``report``: of :func:`otspec.conformance.check`. ``source``: the file of the code that was
+    checked; by default that of the verifier's module. ``command``: what repeats the check; by
+    default a call of ``check`` with the same settings.
     """
 
     report: Report
@@ -110,11 +104,10 @@ class Certificate(Shown):
         return place, data
 
 
-PAGES: dict[str, Callable[[Certificate], str]] = {
+PAGES: dict[str, Callable[[Certificate], str]] = {  # by the ending of the file
     ".md": Certificate.markdown,
     ".html": Certificate.html,
 }
-"""What a page can be written as, by the ending of the file."""
 
 
 def settings_of(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,9 +149,7 @@ def _file_of(name: str) -> str | None:
 
 def _versions() -> dict[str, str]:
     loaded = {name: sys.modules.get(name) for name in PACKAGES}
-    named = {
-        name: str(getattr(found, "__version__", "?")) for name, found in loaded.items() if found
-    }
+    named = {name: str(getattr(it, "__version__", "?")) for name, it in loaded.items() if it}
     return {"python": platform.python_version(), "platform": platform.platform(), **named}
 
 

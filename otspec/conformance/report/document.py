@@ -161,9 +161,8 @@ def _power(report: Report) -> str:
         (least, many), *others = at
         words = [f"one of {most:.3g}" if most < 1 else "nothing surely" for most, _ in others]
         parts = [f"{word} on {number}" for word, (_, number) in zip(words, others, strict=True)]
-        return (
-            f"{listed([f'{_distance(least)} is found on {many} of them', *parts], 'and')}, {found}"
-        )
+        parts.insert(0, f"{_distance(least)} is found on {many} of them")
+        return f"{listed(parts, 'and')}, {found}"
     rest = f"one of {most:.3g} on each" if most < 1 else "nothing surely on some"
     return f"{_distance(half)} is found on half of them and {rest}, {found}"
 

@@ -190,9 +190,7 @@ class Report(Shown):
             spent = sum(tried.size * tried.numbers for tried in self.cases)
             seconds = sum(tried.seconds for tried in self.cases)
             return self.budget_needed * self.unit * seconds / spent if spent else float("inf")
-        return sum(
-            tried.rows_needed * tried.seconds / tried.size for tried in self.cases if tried.size
-        )
+        return sum(it.rows_needed * it.seconds / it.size for it in self.cases if it.size)
 
     @property
     def raises(self) -> bool:
@@ -236,10 +234,9 @@ class Report(Shown):
         write_text(place, form(self))
 
 
-FORMS: dict[str, Callable[[Report], str]] = {
+FORMS: dict[str, Callable[[Report], str]] = {  # by the ending of the file
     ".html": Report.html,
     ".md": Report.markdown,
     ".txt": lambda report: report.text(cases=True),
     ".json": lambda report: json.dumps(report.document(), indent=2) + "\n",
 }
-"""What a report can be written as, by the ending of the file."""

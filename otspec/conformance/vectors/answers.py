@@ -20,7 +20,7 @@ Row = tuple[Fraction, ...]
 Drafts = tuple[int, ...]
 Answers = Mapping[tuple[int, int], Fraction]  # from mark and token to a probability
 
-ROWS = {
+ROWS = {  # weights of draft and target; sums are powers of 2: float16 has the probabilities
     "all positive": ((2, 1, 1), (1, 1, 2)),
     "draft and target alike": ((2, 1, 1), (2, 1, 1)),
     "nearly alike": ((8, 4, 4), (7, 5, 4)),
@@ -31,7 +31,6 @@ ROWS = {
     "one certain draft": ((1, 0, 0), (2, 1, 1)),
     "one certain target": ((2, 1, 1), (0, 1, 0)),
 }
-"""Weights of draft and target; the sums are powers of 2, so that float16 has the probabilities."""
 
 
 class Pair(NamedTuple):
@@ -68,10 +67,8 @@ class Group(NamedTuple):
                 yield drafts, mass
 
     def _mass(self, drafts: Drafts) -> Fraction:
-        mass = Fraction(1)
-        for children, row in zip(
-            children_of(self.parents), self.rows(self.pair.draft, drafts), strict=True
-        ):
+        mass, rows = Fraction(1), self.rows(self.pair.draft, drafts)
+        for children, row in zip(children_of(self.parents), rows, strict=True):
             left = Fraction(1)
             for place, child in enumerate(children):
                 token = drafts[child]
@@ -192,7 +189,7 @@ def _positive(answers: Answers) -> Answers:
     return {answer: mass for answer, mass in answers.items() if mass}
 
 
-FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {
+FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {  # their uniform numbers are the convention
     ("tokens", "maximal-coupling"): batch.maximal_coupling,
     ("tokens", "recursive-rejection"): batch.recursive_rejection,
     ("tokens", "recursive-rejection-without-replacement"): (
@@ -201,7 +198,6 @@ FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {
     ("block", "token"): batch.token_verification,
     ("block", "block-published"): batch.block_verification,
 }
-"""The functions whose use of uniform numbers is the convention, by kind and rule."""
 GRID = 128  # uniform numbers are odd multiples of 1/128: float16 has them
 MARGIN = 2.0**-9  # an error of each up to this changes no answer, so rounding decides nothing
 TRIES = 8  # rows of uniform numbers that are tried for each tuple of drafts

@@ -29,7 +29,7 @@ from otspec.version import __version__
 
 FORMAT = "otspec-conformance-vectors"
 VERSION = 1  # of the format: raised when a name changes its meaning or goes
-EXAMPLES = (
+EXAMPLES = (  # a law, counts, the distance to detect, and the rounding
     ((0.5, 0.25, 0.25), (497, 262, 241), 0.05, 0.0),
     ((0.5, 0.25, 0.25), (561, 219, 220), 0.05, 0.0),
     ((0.5, 0.25, 0.25), (0, 0, 0), 0.05, 0.0),
@@ -39,7 +39,6 @@ EXAMPLES = (
     ((0.75, 0.25, 0.0), (75_209, 24_790, 1), 0.005, 0.0),
     ((1.0,), (100_000,), 0.005, 1e-6),
 )
-"""A law, counts, the distance to detect, and the rounding."""
 EXAMPLE_ALARM = 1e-6
 
 
@@ -111,9 +110,7 @@ def _group(group: Group, test: Mapping[str, float]) -> dict[str, Any]:
         "target_exact": _exact(group.pair.target),
         "calls": calls,
         "answers": _tested(_answers(answers), test),
-        "texts": _tested(
-            [{"tokens": list(text), **_mass(mass)} for text, mass in texts.items()], test
-        ),
+        "texts": _tested([{"tokens": list(x), **_mass(mass)} for x, mass in texts.items()], test),
     }
 
 

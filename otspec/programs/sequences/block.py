@@ -58,7 +58,14 @@ class BlockPlan(Frozen):
         return arithmetic.as_number((self.coupled * self._kept()).sum(), like=self.coupled)
 
     def check(self) -> None:
-        """Raise a ValueError if a mass is negative, or a marginal off by more than rounding."""
+        """Check both marginals.
+
+        Raises
+        ------
+        ValueError
+            A negative mass or a marginal that is off: at all in exact arithmetic, in floats by
+            more than ten times the solvers' tolerance.
+        """
         slack = 0.0 if arithmetic.is_exact(self.coupled) else 10 * SOLVER_TOLERANCE
         lowest = min(self.coupled.min(), 0)
         if -lowest > slack:
@@ -193,10 +200,8 @@ class BlockCoupling(Frozen, ABC):
 class BlockProgram(BlockCoupling):
     """Couple the draft's and the target's law of L tokens; maximize E[common prefix length].
 
-    Variables π(x, y) ≥ 0 for blocks x, y; marginals M_s^L and M_b^L. Source: Block, eqs. 3–5; its
-    optimum is Σ_{ℓ ≤ L} Σ_{x^ℓ} min(M_s(x^ℓ), M_b(x^ℓ)) (thm. 1). n^{2L} variables. A ValueError
-    refuses a length below 1, and a model's answer that is no distribution, or of another length or
-    arithmetic than its others.
+    Variables π(x, y) ≥ 0 for blocks x, y; marginals M_s^L and M_b^L. Source: Block, eqs. 3–5;
+    its optimum is Σ_{ℓ ≤ L} Σ_{x^ℓ} min(M_s(x^ℓ), M_b(x^ℓ)) (thm. 1). n^{2L} variables.
 
     Parameters
     ----------
@@ -204,6 +209,12 @@ class BlockProgram(BlockCoupling):
         Language models: prefix → distribution over one alphabet, in one arithmetic.
     length : int
         L, the tokens of a block.
+
+    Raises
+    ------
+    ValueError
+        A model's answer that is no distribution, or of another length or arithmetic than its
+        others; a length below 1.
     """
 
     name: ClassVar[str] = "block"

@@ -24,14 +24,17 @@ MOST_TOKENS = 2**31  # most tokens of an alphabet, where a law does not say how 
 class Residual(Frozen):
     """What a block may be handed as its target.
 
-    A ValueError refuses anything else.
-
     Parameters
     ----------
     text : tuple of int
         A text before it.
     law : ndarray, shape (n,) * D
         Of the next D tokens; after them the target follows.
+
+    Raises
+    ------
+    ValueError
+        No token ids, or no distribution on texts of D tokens.
     """
 
     text: Prefix
@@ -58,10 +61,9 @@ class End(NamedTuple):
 class ResidualsProgram(LongRunProgram):
     """Tokens per call, in the long run, of rules that hand over one of some residuals.
 
-    Variables: the share of blocks that begin with each residual, and of those that decode y, 1 to L
-    + 1 tokens, and hand over another. The texts that come out have the law of the residual, what is
-    kept is drafted, and of each residual as many are handed over as used. Errors as of
-    :class:`LongRunProgram`; also of residuals that are none.
+    Variables: the share of blocks that begin with each residual, and of those that decode y, 1 to
+    L + 1 tokens, and hand over another. The texts that come out have the law of the residual, what
+    is kept is drafted, and of each residual as many are handed over as used.
 
     Parameters
     ----------
@@ -69,6 +71,11 @@ class ResidualsProgram(LongRunProgram):
         As for :class:`LongRunProgram`.
     residuals : sequence of Residual
         All with laws of equally many tokens.
+
+    Raises
+    ------
+    ValueError
+        As :class:`LongRunProgram`, or residuals that are none.
     """
 
     title: ClassVar[str] = "handed residuals in the long run"

@@ -127,9 +127,6 @@ class Drafted(Frozen, ABC):
 class DraftedSets(Drafted):
     """The law of drafted sets of sequences, each set with its probability.
 
-    A ValueError refuses probabilities that do not sum to 1, and sets of anything else than token
-    ids.
-
     Parameters
     ----------
     candidates : mapping
@@ -137,6 +134,11 @@ class DraftedSets(Drafted):
         :meth:`otspec.blocks.DraftSelection.candidates` returns.
     n : int
         The size of the alphabet.
+
+    Raises
+    ------
+    ValueError
+        Probabilities that do not sum to 1, or sets of anything else than token ids.
     """
 
     candidates: Mapping[Sequences, Number]

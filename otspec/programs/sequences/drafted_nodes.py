@@ -35,8 +35,6 @@ STARTS = tuple(1 - i / 12 for i in range(12))
 class DraftedNodes(Drafted):
     """The law of a drafted tree with so many children of each node by depth.
 
-    A ValueError refuses numbers of children that are none, or that the law refuses.
-
     Parameters
     ----------
     draft : callable
@@ -45,6 +43,11 @@ class DraftedNodes(Drafted):
         Children of each node by depth.
     children : callable
         (draft, k) → the law of k children; by default they are i.i.d.
+
+    Raises
+    ------
+    ValueError
+        Numbers of children that are none, or that the law refuses.
     """
 
     draft: LanguageModel

@@ -28,8 +28,7 @@ class KeptTexts(Frozen, ABC):
     """A program whose first variables are A(s), how likely what is kept begins with a text s.
 
     A(s) is at most M_b(s), or where one token is corrected A(sy) ≤ A(s) M_b(y | s); and at least
-    Σ_y A(sy). Only texts that draft and target may have get a variable. Maximized is Σ A(s). A
-    ValueError refuses another alphabet or arithmetic than the target's.
+    Σ_y A(sy). Only texts that draft and target may have get a variable. Maximized is Σ A(s).
 
     Parameters
     ----------
@@ -39,6 +38,11 @@ class KeptTexts(Frozen, ABC):
     corrects : {"block", "one"}
         Whether corrections may reach to the end of the block, or one token is corrected and the
         plain target follows.
+
+    Raises
+    ------
+    ValueError
+        Another alphabet or arithmetic than the target's.
     """
 
     drafted: Drafted

@@ -152,7 +152,15 @@ class WindowProgram(LongRunProgram):
         Any duals give such a number: what they violate is added to that of the row that says that
         all variables sum to 1. In exact arithmetic it holds exactly, whatever the solver rounded.
 
-        ``solution``: of this program, in floats or exact; else a ValueError.
+        Parameters
+        ----------
+        solution : Solution
+            Of this program, in floats or exact.
+
+        Raises
+        ------
+        ValueError
+            Something else.
         """
         as_instance(solution, "solution", Solution, "a Solution of this program")
         program = self.build()

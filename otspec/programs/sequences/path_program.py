@@ -129,7 +129,12 @@ class PathPlan(Frozen):
     def check(self) -> None:
         """Check from what each drafted set keeps that the plan is one, and its expectation.
 
-        Else a ValueError: exactly, or in floats up to ten times the solvers' tolerance.
+        Raises
+        ------
+        ValueError
+            A law that is none, more kept of a text than the target allows, or another expected
+            length; at all in exact arithmetic, in floats by more than ten times the solvers'
+            tolerance.
         """
         slack = 0.0 if is_exact(self.selected) else 10 * SOLVER_TOLERANCE
         drafted = self.drafted
@@ -197,7 +202,13 @@ class PathProgram(KeptTexts):
         return Size(sets + 2 * self.texts, sequences + self.texts, below + 3 * self.texts)
 
     def build(self) -> LinearProgram:
-        """Build the linear program; a ValueError names its size where it does not fit in memory."""
+        """Build the linear program.
+
+        Raises
+        ------
+        ValueError
+            It would not fit in memory; the message names its size.
+        """
         check_size("path", self.size(), "use shorter blocks, fewer drafts or fewer tokens")
         pairs = np.arange(len(self.drafted.pairs[0]), dtype=np.intp)
         return self._stated(pairs, pairs[:0])
@@ -242,7 +253,15 @@ class PathProgram(KeptTexts):
         select one sequence only are then sure; what is left is small and is solved exactly, and
         its prices prove the optimum, or name variables that are missing.
 
-        ``solver`` and errors: as of :func:`otspec.solvers.solve`.
+        Parameters
+        ----------
+        solver : {"highs", "cvxpy", "rational"}, optional
+            By default "rational" for exact data, else "highs".
+
+        Raises
+        ------
+        ValueError
+            As :func:`otspec.solvers.solve`.
         """
         program = self.build()
         exactly = program.exact and (solver is None or SOLVERS[solver].exact)

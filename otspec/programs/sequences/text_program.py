@@ -191,7 +191,13 @@ class TextProgram(KeptTexts):
         return np.concatenate([*found, np.zeros(0, dtype=np.intp)])
 
     def solve(self) -> TextOptimum:
-        """Return what can be kept, in floats, with prices that bound it; errors as of ``solve``."""
+        """Return what can be kept, in floats, with prices that bound it.
+
+        Raises
+        ------
+        ValueError
+            As :func:`otspec.solvers.solve`.
+        """
         solution = solve(self.build(), "highs")
         rows = len(solution.duals) - (2 * self.texts + 1) * len(self.touches)
         duals = solution.duals[rows:].reshape(len(self.touches), -1)
@@ -263,7 +269,14 @@ class PriceBound(Frozen):
         return cls(drafted, target, corrects, prices, value)
 
     def check(self) -> None:
-        """Raise a ValueError if the value is below what the prices prove, but for rounding."""
+        """Check the bound from the prices alone.
+
+        Raises
+        ------
+        ValueError
+            It is below what the prices prove: at all in exact arithmetic, in floats by more than
+            rounding.
+        """
         again = PriceBound.of(self.drafted, self.target, self.corrects, self.prices).value
         slack = 0 if is_exact(self.prices[0]) else self.drafted.depth * 1e-12
         if not self.value >= again - slack:

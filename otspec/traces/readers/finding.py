@@ -18,8 +18,6 @@ _MOST = 8  # arrays that a message names
 def find_source(text: str, kind: str | None = None, *, tokens: bool = False) -> Source:
     """Find the arrays that the text names.
 
-    Errors as of :func:`locate_arrays` and :class:`Source`; also of missing arrays.
-
     Parameters
     ----------
     text : str
@@ -36,6 +34,11 @@ def find_source(text: str, kind: str | None = None, *, tokens: bool = False) -> 
         the two arrays have none beside them, all three by names that begin with ``block_``. Those
         of a third file or name count as drawn from the draft, unless the name begins with
         ``target``; ``dataclasses.replace(source, sampled="target")`` says that it was the target.
+
+    Raises
+    ------
+    ValueError
+        As :func:`locate_arrays` and :class:`Source`; or missing arrays.
     """
     for ending in (name for name, form in trace_formats().items() if not form.named):
         if f"{ending}+" in text or text.endswith(ending):

@@ -48,11 +48,9 @@ def stamp_of(paths: Iterable[Path], *, inodes: bool) -> dict[str, Any]:
 class Source:
     """The arrays of a draft and a target model, in one file or several.
 
-    A text is a row of positions along the last axis but that of the vocabulary. If two axes or more
-    come before it, the last of them counts texts that depend on each other, such as blocks that
-    were drafted from places of one longer text: they are one cluster. A ValueError refuses arrays
-    of other shapes or types, no position, a model of another name, and a row that takes more than
-    half of the machine's memory.
+    A text is a row of positions along the last axis but that of the vocabulary. If two axes or
+    more come before it, the last of them counts texts that depend on each other, such as blocks
+    that were drafted from places of one longer text: they are one cluster.
 
     Parameters
     ----------
@@ -67,6 +65,12 @@ class Source:
         of shape (..., L) beside (..., L, n) or (..., L + 1, n).
     sampled : str
         Which model the tokens were drawn from, as it was logged: ``"draft"`` or ``"target"``.
+
+    Raises
+    ------
+    ValueError
+        Arrays of other shapes or types, no position, a model of another name; a row that takes
+        more than half of the machine's memory.
     """
 
     name: str
@@ -175,9 +179,7 @@ class Source:
     ) -> Iterator[LoggedText]:
         """Yield each text of a range of positions, with the tokens that were drawn.
 
-        Rows are read and made distributions as they are looked at, some megabytes at a time. A
-        ValueError refuses a source without tokens, a range that divides a text, and tokens that
-        cannot be read or are not of the vocabulary, when rows are looked at.
+        Rows are read and made distributions as they are looked at, some megabytes at a time.
 
         Parameters
         ----------
@@ -187,6 +189,12 @@ class Source:
             What is done to both models.
         drawn : Warp, optional
             What was done to the logged numbers when the tokens were drawn; by default nothing.
+
+        Raises
+        ------
+        ValueError
+            A source without tokens; a range that divides a text; tokens that cannot be read, or
+            that are not of the vocabulary. Rows raise it when they are looked at.
         """
         whole = range(start // self.text_length, stop // self.text_length)
         if start % self.text_length or stop % self.text_length or not whole:

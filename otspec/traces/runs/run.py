@@ -105,9 +105,6 @@ class Run:
     def compute(self, *, workers: int | None = None, scheduler: str | None = None) -> None:
         """Compute the chunks that are not finished; whatever is interrupted, finished parts stay.
 
-        A ChangedInputError says that a source was changed since the run began; a ValueError or
-        OSError, that a worker died, or that a part cannot be written.
-
         Parameters
         ----------
         workers : int, optional
@@ -117,6 +114,13 @@ class Run:
         scheduler : str, optional
             The address of a Dask scheduler, such as ``tcp://host:8786``, whose workers are used
             instead.
+
+        Raises
+        ------
+        ChangedInputError
+            A source was changed since the run began.
+        ValueError, OSError
+            A worker died, or a part cannot be written.
         """
         let_arrow_do_without_pandas()
         done = {chunk.index for chunk in self.finished()}

@@ -111,7 +111,7 @@ def _filled(tensor: Any, make: Callable[[], Any]) -> Any:
 
 DRAWS = frozenset(name for name in vars(Draws) if not name.startswith("_"))  # what can be followed
 
-REFUSED = frozenset(
+REFUSED = frozenset(  # what cannot be followed
     {
         "randn", "randn_like", "normal", "normal_", "randint_like", "random_",
         "poisson", "binomial", "cauchy_", "log_normal_", "geometric_", "dropout",
@@ -120,4 +120,3 @@ REFUSED = frozenset(
         "_standard_gamma",
     }
 )  # fmt: skip
-"""What cannot."""

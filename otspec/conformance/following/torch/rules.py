@@ -68,9 +68,7 @@ def moved(*data: int) -> Rule:
             return result
         if call.name in _IN_PLACE:
             ledger.open(call.args[0])
-        elif all(
-            ledger.holds(each) for each in _leaves(result) if is_tensor(each) and each.numel()
-        ):
+        elif all(ledger.holds(it) for it in _leaves(result) if is_tensor(it) and it.numel()):
             if call.name == "view" and result.dtype != call.args[0].dtype:
                 raise ledger.chance.refused("it reads the bits of a random number")
             return result  # views
@@ -78,10 +76,7 @@ def moved(*data: int) -> Rule:
         def numbers(value: Any) -> Any:
             return ledger.numbers(value) if is_tensor(value) else ledger.number(value)
 
-        args = [
-            mapped(value, numbers) if place in data else value
-            for place, value in enumerate(call.args)
-        ]
+        args = [mapped(v, numbers) if i in data else v for i, v in enumerate(call.args)]
         kwargs = {k: mapped(v, numbers) if k in _DATA else v for k, v in call.kwargs.items()}
         entered = _leaves(call.function(*args, **kwargs))
         for tensor, each in zip(_leaves(result), entered, strict=True):
@@ -134,9 +129,7 @@ def elementwise(function: Callable[..., Any], *, in_place: bool = False) -> Rule
         operands = [*call.args, *(v for k, v in call.kwargs.items() if k in _OPERANDS)]
         if call.settled(ledger):
             return call.function(*call.args, **call.kwargs)
-        wanted = [
-            ledger.values(each) if is_tensor(each) else objects([each], ()) for each in operands
-        ]
+        wanted = [ledger.values(it) if is_tensor(it) else objects([it], ()) for it in operands]
         result = call.plainly()
         values = _each(function, wanted, objects(result.flatten().tolist(), tuple(result.shape)))
         if in_place:
