@@ -104,7 +104,6 @@ def advise(
     and published block verification of chains, and no draft. Trees are searched for by the mean
     chances of all positions, as Sequoia does it, and then measured text by text without bias. The
     fastest choice comes first; of equally fast ones that with fewer nodes.
-    Raises ``ValueError``: logs, costs, numbers or names that cannot be used.
 
     Parameters
     ----------
@@ -129,6 +128,11 @@ def advise(
         default at temperature 1.
     workers : int, optional
         Processes that read files; by default one per core.
+
+    Raises
+    ------
+    ValueError
+        Logs, costs, numbers or names that cannot be used.
 
     Examples
     --------

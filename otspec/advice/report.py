@@ -39,11 +39,21 @@ _RAYS = 6
 def draw_pareto(advice: Advice, ax: Axes | None = None) -> Axes:
     """Draw the tokens per call of each choice against its seconds, as parts of a call without.
 
-    The steps join the choices than which none keeps more in no more time. Along a gray line through
-    the origin all choices are equally fast, so many times as fast as without drafts; the best is
-    ringed. Of more than six rules the five with the fastest choices have names; the others are
-    gray. Without ``ax`` a figure in the package's style is made. Raises ``ValueError``: no advice,
-    or Matplotlib is not installed.
+    The steps join the choices than which none keeps more in no more time. Along a gray line
+    through the origin all choices are equally fast, so many times as fast as without drafts; the
+    best is ringed. Of more than six rules the five with the fastest choices have names; the others
+    are gray.
+
+    Parameters
+    ----------
+    advice : Advice
+    ax : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Raises
+    ------
+    ValueError
+        Something else; or Matplotlib is not installed.
     """
     as_instance(advice, "advice", Advice, "an Advice, as advise() returns it")
     alone = next(one.seconds for one in advice.choices if one.rule == NO_DRAFT)

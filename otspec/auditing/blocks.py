@@ -87,10 +87,6 @@ def audit_blocks(
 ) -> BlockAudit:
     """Follow all ways to decode a text and compare its law with the target's.
 
-    Raises ``ValueError``: a program without models and a tree, fewer than one token, sizes that are
-    too large to enumerate, models that do not fit, or an unusable tolerance. Anything else that the
-    rule raises makes ``lossless`` None.
-
     Parameters
     ----------
     rule : BlockRule or callable
@@ -110,6 +106,13 @@ def audit_blocks(
     tolerance : float, optional
         The error per text that counts as rounding, from 0 to below 1; by default none in exact
         arithmetic, and in floats one rounding error per text and eight per token of it.
+
+    Raises
+    ------
+    ValueError
+        A program without models and a tree, fewer than one token, sizes that are too large to
+        enumerate, models that do not fit, or an unusable tolerance. Anything else that the rule
+        raises makes ``lossless`` None.
 
     Examples
     --------
@@ -198,8 +201,15 @@ def _without_texts(
 def best_expected(rule: BlockRule) -> Number:
     """Return the most drafted tokens that a coupling of whole blocks keeps of a rule's drafts.
 
-    Raises ``ValueError``: several drafts whose linear program is too large, or a rule without
-    :meth:`otspec.blocks.BlockRule.candidates`.
+    Parameters
+    ----------
+    rule : BlockRule
+        With :meth:`otspec.blocks.BlockRule.candidates`.
+
+    Raises
+    ------
+    ValueError
+        Several drafts whose linear program is too large, or a rule that does not tell its drafts.
     """
     return _best_expected(rule)
 

@@ -29,10 +29,7 @@ def audit(
 
     The kernel is asked twice about all drafts, in both directions. If its answers change, are no
     masses of n tokens, or if it raises anything (``SystemExit`` included), it could not be audited:
-    then ``lossless`` is None, and ``witness`` says why. Raises ``ValueError``: a callable without
-    ``law`` or ``target``, or a rule that fails to tell its own; a sampler, which
-    :func:`otspec.audit_samples` tests; a target unlike the law, too many draft tuples to enumerate,
-    or an unusable tolerance.
+    then ``lossless`` is None, and ``witness`` says why.
 
     Parameters
     ----------
@@ -60,6 +57,13 @@ def audit(
     Audit
         Exact if the law, the target, the kernel and what the rule declares are. An attribute
         ``declared_output`` of a lossy rule is compared with the law of the output.
+
+    Raises
+    ------
+    ValueError
+        A callable without ``law`` or ``target``, or a rule that fails to tell its own; a sampler,
+        which :func:`otspec.audit_samples` tests; a target unlike the law, too many draft tuples to
+        enumerate, or an unusable tolerance.
 
     Examples
     --------

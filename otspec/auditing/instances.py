@@ -20,9 +20,16 @@ MOST_DRAWN = 10_000  # the largest bounds on n and k of random instances
 class Instance(Frozen):
     """A draft, a target and k, as whole-number weights.
 
-    Raises ``ValueError``: weights that are no such integers, or an unusable k.
+    Parameters
+    ----------
+    draft_weights, target_weights : tuple of int
+        Of one length, each with a positive sum.
+    k : int
 
-    ``draft_weights``, ``target_weights``: of one length, each with a positive sum.
+    Raises
+    ------
+    ValueError
+        Weights that are no such integers, or an unusable k.
     """
 
     draft_weights: tuple[int, ...]
@@ -64,9 +71,22 @@ def random_instances(
 ) -> Iterator[Instance]:
     """Return exact instances with zeros, ties, draft = target, and nearly certain tokens.
 
-    ``most_tokens``, ``most_drafts``: bounds on n and k. Result: small denominators first, so that
-    what fails early is simple. Raises ``ValueError``: counts, bounds or a seed that are no such
-    integers.
+    Parameters
+    ----------
+    count : int
+    most_tokens, most_drafts : int
+        Bounds on n and k.
+    seed : int
+
+    Returns
+    -------
+    iterator of Instance
+        Small denominators first, so that what fails early is simple.
+
+    Raises
+    ------
+    ValueError
+        Counts and bounds that are no integers of at least 0 or 1, or another seed.
     """
     count = as_integer(count, "count", 0, wanted="how many instances")
     bounds = as_k(most_tokens, "most_tokens"), as_k(most_drafts, "most_drafts")

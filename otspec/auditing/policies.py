@@ -34,10 +34,16 @@ class Loss(NamedTuple):
 class PolicyAudit(Shown):
     """What following all drafts and verifications on small models says about a policy.
 
-    ``case``: see :meth:`otspec.blocks.policies.Policy.case`; the worst of all models, at the
-    beginning of a text and after each token. ``loss``: the first models on which texts are not the
-    target's, in the order of size. ``pairs``: on how many pairs of models all texts were compared,
-    up to a loss.
+    Parameters
+    ----------
+    policy : Policy
+    case : str
+        See :meth:`otspec.blocks.policies.Policy.case`; the worst of all models, at the beginning of
+        a text and after each token.
+    loss : Loss or None
+        The first models on which texts are not the target's, in the order of size.
+    pairs : int
+        On how many pairs of models all texts were compared, up to a loss.
     """
 
     policy: Policy
@@ -54,7 +60,10 @@ class PolicyAudit(Shown):
 def small_pairs(largest: int = 3) -> Iterator[tuple[Model, Model]]:
     """Yield exact pairs over two tokens: memoryless ones by size, then drafts that are chains.
 
-    ``largest``: the largest denominator of a probability, from 2 to 32.
+    Parameters
+    ----------
+    largest : int
+        The largest denominator of a probability, from 2 to 32.
     """
     most = as_integer(largest, "largest", 2, 32)
     masses = list(dict.fromkeys(Fraction(i, d) for d in range(2, most + 1) for i in range(1, d)))
@@ -71,9 +80,18 @@ def audit_policy(
 ) -> PolicyAudit:
     """Audit a policy and a verifier together on small exact models, over all branches.
 
-    ``verify``: as for :meth:`otspec.blocks.policies.Policy.rule`. ``pairs``: by ascending size; by
-    default :func:`small_pairs`. Raises ``ValueError``: no policy, no pairs of models, or models in
-    floats.
+    Parameters
+    ----------
+    policy : Policy
+    verify : callable, optional
+        As for :meth:`otspec.blocks.policies.Policy.rule`.
+    pairs : iterable of pairs of models, optional
+        By ascending size; by default :func:`small_pairs`.
+
+    Raises
+    ------
+    ValueError
+        No policy, no pairs of models, or models in floats.
 
     Examples
     --------

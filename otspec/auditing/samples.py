@@ -78,10 +78,6 @@ def audit_samples(
 ) -> SampleAudit:
     """Test a black box on simulated drafts.
 
-    Raises ``ValueError``: a size or chunk below 1, a chunk of a sampler that is not batched, a rate
-    that the simulation does not resolve, unusable distributions, a sampler that returns something
-    else, or a rule of another law or target, or that is not lossless.
-
     Parameters
     ----------
     sampler : callable
@@ -110,6 +106,13 @@ def audit_samples(
         What the sampler is said to implement, lossless for this law and target. Then the joint
         law of the token and the accepted index, which the sampler must return, is tested against
         the rule's (small vocabularies).
+
+    Raises
+    ------
+    ValueError
+        A size or chunk below 1, a chunk of a sampler that is not batched, a rate that the
+        simulation does not resolve, unusable distributions, a sampler that returns something else,
+        or a rule of another law or target, or that is not lossless.
 
     Notes
     -----

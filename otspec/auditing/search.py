@@ -108,9 +108,7 @@ def audit_over(
 
     The instance says what is right. The drafts are drawn from a law of this package over the draft
     and k of the instance, and the output is held to its target; if what is made has ``target``,
-    ``law`` or ``k``, they have to agree. Its ``accuracy`` does not count. Raises ``ValueError``: an
-    unknown law, or a tolerance that is not from 0 to below 1; ``KeyboardInterrupt``: Ctrl-C; not
-    one that the rule raises itself.
+    ``law`` or ``k``, they have to agree. Its ``accuracy`` does not count.
 
     Parameters
     ----------
@@ -126,6 +124,12 @@ def audit_over(
         The error per token that counts as rounding where answers are floats; by default one
         rounding error of float64 per draft tuple and eight per token. A float32 verifier needs
         about 1e-6. Exact answers have to be right exactly.
+
+    Raises
+    ------
+    ValueError
+        An unknown law, or a tolerance that is not from 0 to below 1; ``KeyboardInterrupt``: Ctrl-C;
+        not one that the rule raises itself.
     """
     tolerance = checked_tolerance(tolerance)
     as_callable(rule_factory, "rule_factory", "a callable from a draft, a target and k to a rule")

@@ -82,11 +82,20 @@ class BlockRule(Frozen, ABC):
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Verify drafted tokens: the rule as a program, in the steps of its source.
 
-        ``drafts``: the drafted tokens, with the distributions of both models after each.
-        ``chance``: all the randomness; run again for the same drafts, the program must make the
-        same choices. Result: the node up to which everything is kept (the target goes on after it);
-        or the node, −1 if nothing is kept, and the distribution of the one token after it, shape
-        (n,); or that distribution alone if nothing is kept.
+        Parameters
+        ----------
+        drafts : DraftedTree
+            The drafted tokens, with the distributions of both models after each.
+        chance : Chance
+            All the randomness of the program. It must make the same choices again when it is run
+            again for the same drafts.
+
+        Returns
+        -------
+        int, ndarray of shape (n,), or both
+            The node up to which everything is kept: the target goes on after it. Or the node, −1
+            if nothing is kept, and the distribution of the one token after it. A distribution
+            alone means that nothing is kept.
         """
 
     def following(self, kept: Prefix, row: Distribution) -> Model:
@@ -157,8 +166,20 @@ class BlockRule(Frozen, ABC):
     def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
         """Return E[τ] after a beginning drawn at random.
 
-        ``beginnings``: from texts of both models to their probabilities, which sum to 1, such as
-        :meth:`otspec.models.NGramModel.contexts`; else ``ValueError``.
+        Parameters
+        ----------
+        beginnings : mapping
+            From texts of both models to their probabilities, which sum to 1, such as
+            :meth:`otspec.models.NGramModel.contexts` for a random place of a text.
+
+        Returns
+        -------
+        float or Fraction
+
+        Raises
+        ------
+        ValueError
+            No such mapping.
         """
         total: Any = self.target.number(0)
         for text, mass in as_beginnings(beginnings, self.target).items():

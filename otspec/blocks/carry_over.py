@@ -181,9 +181,19 @@ class CarryOverVerification(SingleDraftRule):
     def rate(self, most: int = 1_000) -> Number:
         """Return the tokens per call of the target in the long run of a text that does not end.
 
-        A Markov chain whose states are the ways to begin a block: a context and a law of the first
-        token. Raises ``ValueError``: more than ``most`` ways, models that remember all, texts that
-        end, or a rule that was handed something.
+        The ways to begin a block, a context of both models and a law of the first token, are the
+        states of a Markov chain, whose stationary law is found by elimination.
+
+        Parameters
+        ----------
+        most : int
+            More ways are refused.
+
+        Raises
+        ------
+        ValueError
+            More ways, or models that remember all; no rule of a whole text, but one that was handed
+            something; texts that end.
         """
         most = as_integer(most, "most", 1)
         contexts = JointContexts(self.draft, self.target)

@@ -50,8 +50,17 @@ class BlockComparison:
 def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> Rows[BlockComparison]:
     """Compare all rules for one drafted block by their exact E[τ].
 
-    Raises ``ValueError``: unusable models or lengths, or too many texts for an exact sum.
-    ``lengths``: of the blocks, L each.
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.base.BlockRule`.
+    lengths : sequence of int
+        The lengths L of the blocks.
+
+    Raises
+    ------
+    ValueError
+        Unusable models or lengths, or too many texts for an exact sum.
 
     Examples
     --------

@@ -19,9 +19,6 @@ MOST_SIMULATED = 10**9
 def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0.999) -> Estimate:
     """Estimate the block efficiency of one block from independent blocks.
 
-    Raises ``ValueError``: fewer than two blocks. Result: E[τ] + 1 with an empirical Bernstein
-    interval in [0, L + 1], which covers :meth:`BlockRule.efficiency` with this confidence at least.
-
     Parameters
     ----------
     rule : BlockRule
@@ -29,6 +26,17 @@ def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0
         How many blocks are drafted and verified, at least 2.
     seed : int
     confidence : float
+        With which the interval covers the exact :meth:`BlockRule.efficiency`, at least.
+
+    Returns
+    -------
+    Estimate
+        E[τ] + 1 with an empirical Bernstein interval within [0, L + 1].
+
+    Raises
+    ------
+    ValueError
+        Fewer than two blocks.
     """
     if as_k(size, "size") < 2:
         raise ValueError("size is 1: an interval needs at least 2 blocks, better thousands")
@@ -68,7 +76,7 @@ def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
     Law: the first ``tokens`` tokens, or those up to the end of the text, are distributed as the
     target's. A rule that corrects more than one token
     (:class:`otspec.blocks.BlockVerificationPreprint`) continues with its corrections as the next
-    target. Raises ``ValueError``: fewer than one token, or a text that is over before it begins.
+    target.
 
     Parameters
     ----------
@@ -77,6 +85,11 @@ def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
     tokens : int
         How many at least, unless the text ends; what the last block brings is not cut off.
     rng : numpy.random.Generator
+
+    Raises
+    ------
+    ValueError
+        Fewer than one token, or a text that is over before it begins.
     """
     wanted = _as_length(tokens, MOST_DECODED)
     as_block_rule(rule), as_generator(rng)
@@ -98,9 +111,23 @@ def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
 def decoded_law(rule: BlockRule, tokens: int) -> dict[Prefix, Number]:
     """Return the law of the first tokens of a text decoded block after block.
 
-    Result: from each text of positive probability, of ``tokens`` tokens or ended before, to its
-    probability. It is the law of the target's texts if the rule is lossless, whatever the number of
-    blocks. Small sizes only. Raises ``ValueError``: fewer than one token.
+    Parameters
+    ----------
+    rule : BlockRule
+    tokens : int
+        Length of the texts that do not end before; all ways to decode them are followed, so
+        small sizes only.
+
+    Returns
+    -------
+    dict
+        From each text of positive probability to its probability. It is the law of the target's
+        texts if the rule is lossless, whatever the number of blocks.
+
+    Raises
+    ------
+    ValueError
+        Fewer than one token.
     """
     law = _decoded(as_block_rule(rule), _as_length(tokens, MOST_DEPTH), {})
     return {text: rule.target.number(mass) for text, mass in sorted(law.items())}

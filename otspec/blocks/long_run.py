@@ -57,9 +57,6 @@ class LongRun(Frozen):
 def long_run(draft: Model, target: Model, length: int, *, reach: int = 1, past: int = 4) -> LongRun:
     """Bound the tokens per call of all lossless rules in the long run, from both sides.
 
-    Raises ``ValueError``: models, numbers or programs that cannot be used; or a beginning of the
-    text from which the rule does not come to where it is best.
-
     Parameters
     ----------
     draft, target : callable
@@ -71,6 +68,12 @@ def long_run(draft: Model, target: Model, length: int, *, reach: int = 1, past: 
         How many tokens the residuals reach that the rule may hand over.
     past : int
         How many of the last tokens the bound tells apart; more make it lower.
+
+    Raises
+    ------
+    ValueError
+        Models, numbers or programs that cannot be used; or a beginning of the text from which the
+        rule does not come to where it is best.
     """
     windows = WindowProgram(draft, target, length, past)
     draft, target, length = windows.draft, windows.target, windows.length

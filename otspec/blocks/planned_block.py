@@ -46,7 +46,6 @@ class PlannedBlock(BlockRule):
 
     Law: what is kept and its continuation is the target's text. E[τ] is the most of all rules for
     these drafts, or of all that correct one token. Source: Block, definition 1 and section 3.
-    Raises ``ValueError``: unusable models or drafts; later, drafts that are too many for a plan.
 
     Parameters
     ----------
@@ -58,6 +57,11 @@ class PlannedBlock(BlockRule):
     corrects : {"block", "one"}
     planner : callable
         (law of drafted sets, target, corrects) → :class:`otspec.programs.PathPlan`.
+
+    Raises
+    ------
+    ValueError
+        Unusable models or drafts; later, drafts that are too many for a plan.
 
     Examples
     --------

@@ -63,8 +63,15 @@ class SingleDraftRule(BlockRule):
     def drafted(self, block: Sequence[int]) -> DraftedTree:
         """Return a given drafted block, with what both models say along it.
 
-        ``block``: L token ids that the draft model may draw, or less if the text is over with the
-        last of them; else ``ValueError``.
+        Parameters
+        ----------
+        block : sequence of int, length L
+            Or less, if the text is over with the last of them.
+
+        Raises
+        ------
+        ValueError
+            Not L token ids, or a token that the draft model never drafts there.
         """
         tokens = as_block(block, self.target, self.length)
         for depth, token in enumerate(tokens):
@@ -77,9 +84,23 @@ class SingleDraftRule(BlockRule):
     def kept(self, block: Sequence[int]) -> Array:
         """Return the law of τ, the number of tokens that are kept, given the draft.
 
-        Both models are asked only along the draft, so that logged blocks will do. ``block`` and
-        errors: as for :meth:`drafted`. Result, one more than the block has tokens: entry τ is the
-        probability that the first τ tokens are kept and the next is not.
+        Both models are asked only along the draft, so that logged blocks will do.
+
+        Parameters
+        ----------
+        block : sequence of int, length L
+            Or less, if the text is over with the last of them.
+
+        Returns
+        -------
+        ndarray, shape (L + 1,)
+            Entry τ: the probability that the first τ tokens are kept and the next is not; one more
+            than the block has tokens.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`drafted`.
         """
         drafts = self.drafted(block)
         kept = zeros(len(drafts) + 1, like=self.target(()))
@@ -103,8 +124,17 @@ class SingleDraftRule(BlockRule):
     def expected_up_to(self, beginnings: Mapping[Prefix, Number] = BEGINNING) -> list[Number]:
         """Return E[τ] for blocks of 1, …, L tokens, from one pass if there is a formula.
 
-        ``beginnings``: as for :meth:`expected_after`; by default the beginning of a text. Raises
-        ``ValueError``: no law of beginnings, or too many states.
+        Parameters
+        ----------
+        beginnings : mapping
+            From texts to their probabilities, see :meth:`expected_after`; by default blocks are
+            at the beginning of a text.
+
+        Raises
+        ------
+        ValueError
+            No law of beginnings; or too many states, see
+            :func:`otspec.blocks.expected.expected_up_to`.
         """
         law = as_beginnings(beginnings, self.target)
         if getattr(self.step, "__func__", None) is not SingleDraftRule.step.__func__:  # type: ignore[attr-defined]

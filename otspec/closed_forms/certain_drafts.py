@@ -12,9 +12,24 @@ from otspec.distributions import DistributionLike, as_distribution, as_k
 def entropy_bound(target: DistributionLike, nodes: int) -> float:
     """Return what no certain tree of so many nodes keeps more than, of independent target tokens.
 
-    log(nodes)/μ + μ₂/μ² tokens with μ = Σ q log 1/q, the entropy, and μ₂ = Σ q log² 1/q, q the law
-    of every token; infinite if the target is certain. ``nodes``: the drafted tokens, in any tree.
-    Raises ``ValueError``: unusable probabilities, or no positive number of nodes.
+    log(nodes)/μ + μ₂/μ² with μ = Σ q log 1/q, the entropy, and μ₂ = Σ q log² 1/q.
+
+    Parameters
+    ----------
+    target : array_like, shape (n,)
+        Every token of the text is drawn from it, independently.
+    nodes : int
+        The drafted tokens, in any tree.
+
+    Returns
+    -------
+    float
+        In tokens; infinite if the target is certain.
+
+    Raises
+    ------
+    ValueError
+        Unusable probabilities, or no positive number of nodes.
 
     Examples
     --------
@@ -35,9 +50,25 @@ def missing_divergence(target: DistributionLike, m: int = 1, *, of_target: bool 
     """Return the least divergence at which the m likeliest drafts can miss the likeliest token.
 
     A draft distribution that is nearer to the target has the target's likeliest token among its m
-    likeliest, so that a greedy target keeps one of m certain drafts. In nats, of D(draft‖target),
-    or with ``of_target`` D(target‖draft); 0 if m other tokens are as likely, infinite if there are
-    not m others. Raises ``ValueError``: unusable probabilities, or no positive number of tokens.
+    likeliest, so that a greedy target keeps one of m certain drafts.
+
+    Parameters
+    ----------
+    target : array_like, shape (n,)
+    m : int
+        How many tokens are drafted, the likeliest ones.
+    of_target : bool
+        D(target‖draft) in place of D(draft‖target).
+
+    Returns
+    -------
+    float
+        In nats. 0 if m other tokens are as likely; infinite if there are not m others.
+
+    Raises
+    ------
+    ValueError
+        Unusable probabilities, or no positive number of tokens.
 
     Examples
     --------

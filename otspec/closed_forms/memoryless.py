@@ -34,9 +34,20 @@ def token_verification_tokens(draft: Any, target: Any, length: int) -> Number:
     """Return how many of ``length`` drafted bits token verification keeps in expectation.
 
     Σ_{i=1}^{L} (1 − d_TV(Ber(p), Ber(q)))^i, for models without memory that draw 1 with probability
-    p = ``draft`` and q = ``target``. The paper's sum, from i = 0, also counts the token that
-    follows. Raises ``ValueError``: a probability outside [0, 1], a mixture of exact and float, no
-    length L from 1 to 2,000, or exact numbers with too many digits for it.
+    p = ``draft`` and q = ``target``. The token that follows is not counted: the paper's sum, from
+    i = 0, counts it.
+
+    Parameters
+    ----------
+    draft, target : float or exact number
+    length : int
+        L.
+
+    Raises
+    ------
+    ValueError
+        A probability outside [0, 1], a mixture of exact and float, no length from 1 to 2,000, or
+        exact numbers with too many digits for it.
 
     Examples
     --------

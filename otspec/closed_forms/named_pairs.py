@@ -28,8 +28,12 @@ def bernoulli_acceptance(draft: Any, target: Any, k: int) -> Number:
     """Return the optimum for k i.i.d. Bernoulli drafts and a Bernoulli target.
 
     min(q, 1 − (1−p)^k) + min(1 − q, 1 − p^k) with p = ``draft``, q = ``target``: the probabilities
-    of token 1. Raises ``ValueError``: a probability outside [0, 1], a mixture of exact and float,
-    or an unusable k.
+    of token 1.
+
+    Raises
+    ------
+    ValueError
+        A probability outside [0, 1], a mixture of exact and float, or an unusable k.
 
     Examples
     --------
@@ -53,8 +57,12 @@ def bernoulli_expression() -> sympy.Expr:
 def uniform_acceptance(ratio: Any, k: int) -> Number:
     """Return the optimum for a uniform draft over d tokens and a uniform target over d/r of them.
 
-    1 − (1 − 1/r)^k with r = ``ratio``; k-Seq attains it. Raises ``ValueError``: a ratio below 1, or
-    an unusable k.
+    1 − (1 − 1/r)^k with r = ``ratio``; k-Seq attains it.
+
+    Raises
+    ------
+    ValueError
+        A ratio below 1, or an unusable k.
 
     Examples
     --------

@@ -39,11 +39,24 @@ def set_bound(
     """Return the bound of a token set Ω₀ on what any rule for k i.i.d. drafts accepts.
 
     Σ_{y ∈ Ω₀} min(q(y), 1 − (1 − p(y))^k) + Σ_x min(p(x), q(S(x) ∖ Ω₀)), summed over all tuples x
-    of k drafts, of which S(x) are the tokens. A least cut of :func:`otspec.optimal_acceptance`
-    attains the optimum with it, so that the least over all Ω₀ is the optimum; the paper has it up
-    to a factor 1 − (1 − 1/k)^k. ``tokens``: Ω₀, which may be empty. Errors:
-    :func:`otspec.distributions.as_pair`; also an unusable k, no token ids, or more than 2,000,000
-    drafts in all multisets of k tokens.
+    of k drafts, of which S(x) are the tokens. No rule accepts more, whatever Ω₀ is: it is an upper
+    bound. A least cut of :func:`otspec.optimal_acceptance` attains the optimum with it, so that the
+    least over all Ω₀ is the optimum; the paper has it up to a factor 1 − (1 − 1/k)^k.
+
+    Parameters
+    ----------
+    draft, target : array_like, shape (n,)
+    k : int
+    tokens : iterable of int
+        Ω₀, which may be empty.
+    normalize : bool
+        Scale both distributions to sum 1.
+
+    Raises
+    ------
+    ValueError
+        Those of :func:`otspec.distributions.as_pair`, an unusable k, no token ids, or more than
+        2,000,000 drafts in all multisets of k tokens.
 
     Examples
     --------

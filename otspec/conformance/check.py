@@ -60,9 +60,6 @@ def check(
 ) -> Report:
     """Try a verifier on small adversarial cases, and say whether its output is the target's.
 
-    Raises ``ValueError``: unusable options, a verifier that takes or returns something else, or one
-    that cannot be followed exactly.
-
     Parameters
     ----------
     verifier : callable
@@ -143,6 +140,12 @@ def check(
     Returns
     -------
     Report
+
+    Raises
+    ------
+    ValueError
+        Unusable options, a verifier that takes or returns something else, or one that cannot be
+        followed exactly.
 
     Notes
     -----

@@ -110,11 +110,23 @@ class TextEngine(Engine):
 
 
 def one_by_one(engine: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an engine of batches with the same parameters, from one of a single row.
+    """Return an engine of batches, from one that takes a single row at a time.
 
-    ``engine``: as ``check`` takes it in pipeline mode, but for batches of one row, such as
-    ``prompts`` of shape (1, 1). It returns one text of shape (T,) or (1, T), or one token. Each row
-    gets another ``seed``. Raises ``ValueError``: ``engine`` is no callable.
+    Parameters
+    ----------
+    engine : callable
+        As ``check`` takes it in pipeline mode, but that its batches have one row: ``prompts`` of
+        shape (1, 1), say. It returns one text of shape (T,) or (1, T), or one token.
+
+    Returns
+    -------
+    callable
+        Of the same parameters. A ``seed`` is another for each row.
+
+    Raises
+    ------
+    ValueError
+        What is given is no callable.
     """
     as_callable(engine, "engine", "a callable that takes a batch of one row")
     known = signature(engine)

@@ -23,13 +23,9 @@ def exact_law(
 ) -> dict[Any, Number]:
     """Return the exact law of what a function returns: all its random choices are followed.
 
-    The function's calls of PyTorch, NumPy and ``random`` are intercepted, and it is called once for
-    each way that they can go. Uniform numbers are real numbers here, not multiples of 2⁻²⁴, and are
-    only known by what they are compared with.
-
-    Raises ``CannotFollowError`` if the function uses a random number in a way whose chances are not
-    known, which the message names, if there are too many ways, or if it draws random numbers where
-    that is not seen; ``ValueError``: no function, or unusable limits.
+    The calls that it makes of PyTorch, NumPy and ``random`` are intercepted, and the function is
+    called once for each way that they can go. Uniform numbers are real numbers here, not multiples
+    of 2⁻²⁴, and are only known by what they are compared with.
 
     Parameters
     ----------
@@ -48,6 +44,14 @@ def exact_law(
     -------
     dict
         Outcome -> chance; tensors, arrays and lists are turned into tuples.
+
+    Raises
+    ------
+    CannotFollowError
+        The function uses a random number in a way whose chances are not known; the message says
+        which. Also if there are too many ways, or random numbers are drawn where it is not seen.
+    ValueError
+        No function, or limits that are none.
 
     Examples
     --------
@@ -89,12 +93,28 @@ def exact_kernel(
 ) -> Callable[[tuple[int, ...]], Any]:
     """Return the kernel of a verifier that draws random numbers, for :func:`otspec.audit`.
 
-    ``function``: drafts, a tuple of int, → token, or (token, which draft was accepted); tensors and
-    arrays of one element are fine. A second argument that has no default gets a
-    ``numpy.random.Generator``. ``n``: number of tokens. ``least``, ``most``: as for
-    :func:`exact_law`. Result: drafts → distribution of the token, shape (n,); without ``n`` a dict,
-    token → chance, which audits take as well. It raises ``CannotFollowError`` for what cannot be
-    followed, which audits report. Raises ``ValueError``: no function, or unusable numbers.
+    Parameters
+    ----------
+    function : callable
+        Drafts, a tuple of int, → token, or (token, which draft was accepted); tensors and arrays
+        of one element are fine. A second argument that has no default gets a
+        ``numpy.random.Generator``.
+    n : int, optional
+        Number of tokens.
+    least, most
+        As for :func:`exact_law`.
+
+    Returns
+    -------
+    callable
+        Drafts → distribution of the token, shape (n,); without ``n`` a dict, token → chance,
+        which audits take as well. What cannot be followed is raised by it as a
+        ``CannotFollowError``, which audits report.
+
+    Raises
+    ------
+    ValueError
+        No function, or no such number.
 
     Examples
     --------
@@ -105,7 +125,8 @@ def exact_kernel(
     ...         return x[0]
     ...     left = [max(q - p, 0) for p, q in zip(draft, target)]
     ...     return random.choices(range(3), weights=left)[0]
-    >>> otspec.audit(exact_kernel(verify), law=otspec.IID(draft, 1), target=target).lossless
+    >>> report = otspec.audit(exact_kernel(verify), law=otspec.IID(draft, 1), target=target)
+    >>> report.lossless
     True
     """
     as_callable(function, "function", "a verifier: drafts to a token")

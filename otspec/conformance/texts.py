@@ -36,9 +36,26 @@ from otspec.models.base import CallableModel, LanguageModel, Model, Prefix, as_m
 class TextAudit(Shown):
     """What following all random choices of an engine says about its texts.
 
-    All but ``reason`` are as in :class:`otspec.BlockAudit`, with an engine in place of the rule.
-    ``reason``: what the engine raised, what of it cannot be followed, or an answer that is no text;
-    then ``lossless`` and the numbers are None.
+    Parameters
+    ----------
+    lossless : bool or None
+        Texts are distributed as the target's, within ``tolerance``. None if that could not be
+        followed: ``reason`` says why.
+    texts : dict
+        The law of the engine's texts.
+    total_variation : float, Fraction or None
+        Between the engine's texts and the target's.
+    tolerance : float
+        The error per text that counts as rounding.
+    witness : tuple of int or None
+        The text whose probability is most wrong, if the engine is not lossless.
+    error : float, Fraction or None
+        Probability of that text when the engine says it minus by the target; 0 if it is lossless.
+    reason : str or None
+        Why there are no texts: what the engine raised, what of it cannot be followed, or an answer
+        that is no text. Then each number that follows from them is None.
+    traceback : str or None
+        Of what the engine raised, if it did.
     """
 
     lossless: bool | None
@@ -63,10 +80,9 @@ def exact_texts(
 ) -> TextAudit:
     """Follow all random choices of an engine to a text, and compare its law with the target's.
 
-    The engine drafts and verifies with random numbers of its own, over as many steps as it takes. A
-    number that is used again, in another step or for the draft as well, is followed as such. Raises
-    ``ValueError``: models that do not fit, or an unusable length or limit. What the engine raises
-    makes ``lossless`` None.
+    The engine drafts and verifies with random numbers of its own, over as many steps as it takes:
+    a number that is drawn once and used again, in another step or for the draft as well, is
+    followed as what it is.
 
     Parameters
     ----------
@@ -84,6 +100,16 @@ def exact_texts(
         engine compares with random numbers is. Code in float32 needs about 1e-6.
     least, most
         As for :func:`exact_law`.
+
+    Returns
+    -------
+    TextAudit
+
+    Raises
+    ------
+    ValueError
+        Models that do not fit, no such length, or limits that are none. If the engine raises
+        something, or cannot be followed, ``lossless`` is None.
 
     Examples
     --------
@@ -153,8 +179,7 @@ def check_texts(
 
     The engine has models, caches and a state of its own, and generates texts over several steps.
     The test is of the law of the text, and of whether texts of one call, and of two, depend on each
-    other. Raises ``ValueError``: unusable options, too many texts, or an engine that takes or
-    returns something else.
+    other.
 
     Parameters
     ----------
@@ -172,6 +197,11 @@ def check_texts(
         The most texts that the engine generates.
     rounding : float
         The errors of a probability of the target that count as rounding, at least 1e-15.
+
+    Raises
+    ------
+    ValueError
+        Unusable options, too many texts, or an engine that takes or returns something else.
     """
     as_callable(engine, "engine", "a callable that takes size, and its randomness")
     as_callable(target, "target", "a callable from a prefix to a distribution")

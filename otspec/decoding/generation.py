@@ -55,8 +55,7 @@ def generate(
     of its tokens are kept, and one more token follows them.
 
     Law: the text is distributed as the target's, warped, whatever the draft model, its own warping,
-    the rule and the tree are. Raises ``ValueError``: models, a prompt, a rule, a tree or options
-    that cannot be used or do not go together; too long a text; missing packages.
+    the rule and the tree are.
 
     Parameters
     ----------
@@ -90,6 +89,12 @@ def generate(
     draft_temperature, draft_top_k, draft_top_p, draft_min_p : optional
         How the draft model is warped, where not as the target. ``draft_top_p=1`` and
         ``draft_min_p=0`` cut nothing.
+
+    Raises
+    ------
+    ValueError
+        Models, a prompt, a rule, a tree or options that cannot be used or do not go together; too
+        long a text; missing packages.
     """
     heard = on_step and as_callable(on_step, "on_step", "a function of one step")
     decoding = _Decoding.of(

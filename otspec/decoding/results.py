@@ -46,7 +46,14 @@ class Step(Frozen):
 
 @dataclass(frozen=True)
 class Generated(Frozen):
-    """A decoded text: its steps; ``depth``: L, the most drafted tokens that a step can accept."""
+    """A decoded text.
+
+    Parameters
+    ----------
+    steps : tuple of Step
+    depth : int
+        L, the most drafted tokens that a step can accept.
+    """
 
     steps: tuple[Step, ...]
     depth: int

@@ -70,8 +70,12 @@ class DraftLaw(Frozen, ABC):
         """Return every tuple of positive probability with its probability.
 
         Result: tuples, int of shape (m, k), and masses of shape (m,), float64 or ``Fraction``,
-        which sum to 1. Raises ``TooManyTuplesError``: more than 20 million token ids; 2 million
-        with exact masses.
+        which sum to 1.
+
+        Raises
+        ------
+        TooManyTuplesError
+            More than 20 million token ids; 2 million with exact masses.
         """
         size = self.table_rows() * self.k
         if size > (TABLE_LIMIT // 10 if self.exact else TABLE_LIMIT):
@@ -99,9 +103,22 @@ class DraftLaw(Frozen, ABC):
         return self._number(masses[chosen[tuples].all(axis=1)].sum())
 
     def inside_prefixes(self, order: IntArray) -> Array:
-        """Return P(all drafts inside order[:j]) for every j from 0 on, shape (n + 1,).
+        """Return P(all drafts inside order[:j]) for every j at once.
 
-        Raises ``ValueError``: not each token id once.
+        Parameters
+        ----------
+        order : ndarray of int, shape (n,)
+            A permutation of the token ids.
+
+        Returns
+        -------
+        ndarray, shape (n + 1,)
+            Entry j is ``inside(order[:j])``; entry 0 is 0.
+
+        Raises
+        ------
+        ValueError
+            Not each token id once.
         """
         order = arguments.as_permutation(order, self.n)
         tuples, masses = self.tuples()
@@ -120,8 +137,12 @@ class DraftLaw(Frozen, ABC):
     def as_target(self, target: DistributionLike, *, normalize: bool = False) -> Distribution:
         """Check a target: a distribution of the law's length and arithmetic.
 
-        Plain integers, such as ``[1, 0, 0]``, are floats beside a law in floats. Raises
-        ``ValueError``: no distribution, or another length or arithmetic.
+        Plain integers, such as ``[1, 0, 0]``, are floats beside a law in floats.
+
+        Raises
+        ------
+        ValueError
+            As :func:`otspec.distributions.as_distribution`; or another length or arithmetic.
         """
         checked = as_distribution(target, "target", normalize=normalize)
         if is_exact(checked) and not self.exact and as_array(target, "target").dtype.kind in "iu":
@@ -144,10 +165,24 @@ class DraftLaw(Frozen, ABC):
         return sums_by(tuples[:, i], masses, self.n)
 
     def sample(self, size: int, rng: np.random.Generator) -> IntArray:
-        """Draw ``size`` tuples of drafts: (size, k).
+        """Draw tuples of drafts.
 
-        No token of probability zero is drawn; exact probabilities are rounded to float64. Raises
-        ``ValueError``: no generator, or a size that is negative or beyond the memory.
+        Parameters
+        ----------
+        size : int
+            How many tuples.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of int, shape (size, k)
+            A token of probability zero is never drawn. Exact probabilities are rounded to
+            float64 for the draw.
+
+        Raises
+        ------
+        ValueError
+            No generator, or a size that is negative or beyond the memory.
         """
         return self._sample(arguments.as_size(size, width=self.k), arguments.as_generator(rng))
 

@@ -42,8 +42,7 @@ class Fixed(Certain):
 
     Law: P(tokens) = 1. Drafts of EAGLE-2 and of target-only verification are such, the tree once
     built. Zeros and ones are exact, and floats as well: the law serves targets of either
-    arithmetic. Raises ``ValueError``: no token, or one that is not in the vocabulary; an n that is
-    no positive integer.
+    arithmetic.
 
     Parameters
     ----------
@@ -53,6 +52,11 @@ class Fixed(Certain):
         Vocabulary size, at most 10 million.
     exact : bool
         Whether what the law is asked without a target is ``Fraction`` rather than float.
+
+    Raises
+    ------
+    ValueError
+        No token, or one that is not in the vocabulary; an n that is no positive integer.
 
     Examples
     --------

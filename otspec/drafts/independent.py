@@ -98,10 +98,20 @@ class IID(ByRatio, Product):
 class Independent(Product):
     """Drafts drawn independently, each from its own distribution.
 
-    Law: P(x) = Π p_i(x_i), and P(all drafts inside A) = Π p_i(A). Source: Canonical, app. G
-    (non-identical drafts). ``drafts``: one distribution, shape (n,), per draft; with ``normalize``
-    each is scaled to sum 1. Raises ``ValueError``: no distribution, an unusable one, different
-    lengths or different arithmetic.
+    Law: P(x) = Π p_i(x_i), and P(all drafts inside A) = Π p_i(A).
+    Source: Canonical, app. G (non-identical drafts).
+
+    Parameters
+    ----------
+    drafts : sequence of array_like, each of shape (n,)
+        One distribution per draft, in draft order.
+    normalize : bool
+        Scale each to sum 1.
+
+    Raises
+    ------
+    ValueError
+        No distribution, an unusable one, different lengths or different arithmetic.
 
     Examples
     --------
@@ -141,8 +151,17 @@ class Independent(Product):
 class Joint(DraftLaw):
     """k drafts with an arbitrary joint distribution.
 
-    ``table``, shape (n,) * k: ``table[x_1, ..., x_k]`` is the probability of that tuple; with
-    ``normalize`` scaled to sum 1. Raises ``ValueError``: another shape, or no distribution.
+    Parameters
+    ----------
+    table : array_like, shape (n,) * k
+        ``table[x_1, ..., x_k]`` is the probability of that tuple.
+    normalize : bool
+        Scale the table to sum 1.
+
+    Raises
+    ------
+    ValueError
+        Not of shape (n,) * k, or not a distribution.
 
     Examples
     --------

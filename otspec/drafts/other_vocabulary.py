@@ -18,8 +18,7 @@ def on_target_tokens(
 
     A draft is drawn again until it is a token that has a counterpart, and becomes that. So a rule
     that is told this distribution is lossless. With common tokens it is the token-level
-    intersection of two vocabularies. Raises ``ValueError``: unusable probabilities or tokens, two
-    lists of different lengths, or tokens that are never drafted.
+    intersection of two vocabularies.
 
     Parameters
     ----------
@@ -30,6 +29,12 @@ def on_target_tokens(
         target that each becomes; several may become one.
     n : int
         Vocabulary size of the target.
+
+    Raises
+    ------
+    ValueError
+        Unusable probabilities or tokens, two lists of different lengths, or tokens that are never
+        drafted.
 
     Examples
     --------
@@ -63,9 +68,7 @@ def on_target_strings(
     is not, where one token's string begins another's.
 
     Law: with ψ(y) the probability that the string begins with token y, p(y) = ψ(y) − Σ ψ(z) over
-    the tokens z that y begins, with no token between them, scaled to sum 1 (Theory, 51). Raises
-    ``ValueError``: unusable probabilities, an empty string of a draft token, equal strings of two
-    target tokens, or strings that never begin with a target token.
+    the tokens z that y begins, with no token between them, scaled to sum 1 (Theory, 51).
 
     Parameters
     ----------
@@ -75,6 +78,17 @@ def on_target_strings(
         What each draft token writes, m strings, none of them empty.
     strings : sequence of str
         The n different strings of the target's tokens; an empty one is never drafted.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        It sums to 1.
+
+    Raises
+    ------
+    ValueError
+        Unusable probabilities, an empty string of a draft token, equal strings of two target
+        tokens, or strings that never begin with a target token.
 
     Examples
     --------

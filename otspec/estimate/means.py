@@ -21,9 +21,15 @@ CONFIDENCE = 0.95
 class Estimates(Frozen):
     """Many numbers from one simulation, each with its interval; an entry is an :class:`Estimate`.
 
-    ``value``, ``low`` and ``high`` have one shape; ``confidence``, ``size``: see
-    :class:`Quantity`. ``most``: what the numbers cannot exceed, if they are means of values from 0
-    to that.
+    Parameters
+    ----------
+    value, low, high : ndarray of float, of one shape
+    confidence : float
+        With which each interval covers, at least.
+    size : int
+        The number of independent values; 0 for bounds.
+    most : float or ndarray, optional
+        What the numbers cannot exceed, if they are means of values from 0 to that.
     """
 
     value: Array
@@ -107,9 +113,18 @@ def _widened(part: Estimate, doubt: float) -> Estimate:
 
 
 def radius_of(square: float, texts: int) -> float:
-    """Return half of the t interval, with 95% confidence, of a sum over texts whose value is 0.
+    """Return half of the t interval, with 95% confidence, of a sum over independent texts.
 
-    ``square``: Σ of the squares of what each adds. NaN for fewer than two texts.
+    Parameters
+    ----------
+    square : float
+        Σ over the texts of the square of what each adds to the sum, whose value is 0.
+    texts : int
+
+    Returns
+    -------
+    float
+        NaN for fewer than two texts.
     """
     if texts < 2:
         return math.nan

@@ -149,9 +149,6 @@ class Estimate(Quantity):
     ) -> Estimate:
         """Estimate the mean of independent values, plus a known number.
 
-        Raises ``ValueError``: fewer than two values, one outside its range by more than sums of
-        floats may be, or another confidence.
-
         Parameters
         ----------
         values : ndarray of float, shape (size,)
@@ -163,6 +160,12 @@ class Estimate(Quantity):
             Added to the mean and to the interval.
         most : float
             What neither a value nor the result can exceed.
+
+        Raises
+        ------
+        ValueError
+            Fewer than two values, one outside its range by more than sums of floats may be, or
+            another confidence.
         """
         if not 0 < confidence < 1:
             raise ValueError(

@@ -77,7 +77,15 @@ def columns_of(kind: type) -> list[Column]:
     The fields come first, in order, then the properties, then what else is known of numbers: the
     fraction where one may be exact, and the interval, with the confidence of an estimate. They
     follow from the declared types alone, so that tables of one class always have the same columns.
-    Raises ``ValueError``: a field whose type no column can hold.
+
+    Parameters
+    ----------
+    kind : type
+
+    Raises
+    ------
+    ValueError
+        A field whose type no column can hold.
     """
     if not has_fields(kind):
         raise ValueError(f"kind is {shown(kind)}: it must be a dataclass or a named tuple")

@@ -34,7 +34,10 @@ class Tabular(ABC):
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame of pandas; where nothing is known stands what pandas has for that.
 
-        Raises ``ValueError``: pandas is not installed.
+        Raises
+        ------
+        ValueError
+            Pandas is not installed.
         """
         needed("pandas", "to_pandas", "frames")
         frame: pd.DataFrame = self.to_arrow().to_pandas()
@@ -43,7 +46,10 @@ class Tabular(ABC):
     def to_polars(self) -> pl.DataFrame:
         """Return a data frame of polars; where nothing is known stands null.
 
-        Raises ``ValueError``: polars is not installed.
+        Raises
+        ------
+        ValueError
+            Polars is not installed.
         """
         polars = needed("polars", "to_polars", "frames")
         frame: pl.DataFrame = polars.from_arrow(self.to_arrow())
@@ -60,9 +66,15 @@ class Rows(list[Kind], Tabular):
     It compares and prints as the list that it is. A slice is one again, a sum is a plain list:
     ``Rows(some + others)``.
 
-    ``items``: instances of a dataclass or of a named tuple. ``kind``: their class; by default that
-    of the first. It decides the columns, see :func:`otspec.frames.columns_of`. ``source``: what the
-    rows are of, for the metadata of tables.
+    Parameters
+    ----------
+    items : iterable
+        Instances of a dataclass or of a named tuple.
+    kind : type, optional
+        Their class; by default that of the first. It decides the columns, see
+        :func:`otspec.frames.columns_of`.
+    source : str
+        What the rows are of, for the metadata of tables.
 
     Examples
     --------
@@ -108,7 +120,11 @@ class Rows(list[Kind], Tabular):
         """Return the table of Arrow: a row for each, the same columns also if there is none.
 
         Result: the metadata of the table say what rows are and what of, those of a column its unit.
-        Raises ``ValueError``: rows of different classes, or no row and no class.
+
+        Raises
+        ------
+        ValueError
+            Rows of different classes, or no row and no class.
         """
         pa = needed("pyarrow", "a table", "runs")
 
@@ -139,10 +155,19 @@ def _metadata(kind: type, source: str) -> dict[str, str]:
 def write_table(table: pa.Table, path: str | PathLike[str]) -> None:
     """Write a table into a file, in one step.
 
-    ``path``: ends with ``.parquet``, ``.arrow`` (Arrow's file format, which Feather is) or
-    ``.csv``. CSV has no lists, whose items are written with blanks between them. Raises
-    ``ValueError``: another ending, or something else than a table; ``OSError``: the file cannot be
-    written.
+    Parameters
+    ----------
+    table : pyarrow.Table
+    path : path
+        Ends with ``.parquet``, ``.arrow`` (Arrow's file format, which Feather is) or ``.csv``.
+        CSV has no lists, whose items are written with blanks between them.
+
+    Raises
+    ------
+    ValueError
+        Another ending, or something else than a table.
+    OSError
+        The file cannot be written.
     """
     pa = needed("pyarrow", "a table", "runs")
     as_instance(table, "table", pa.Table, "a table of Arrow, such as rows.to_arrow()")
@@ -155,7 +180,10 @@ def write_table(table: pa.Table, path: str | PathLike[str]) -> None:
 def check_ending(path: str | PathLike[str]) -> str:
     """Return the ending of a file of a table.
 
-    Raises ``ValueError``: another one.
+    Raises
+    ------
+    ValueError
+        Another one.
     """
     to = as_path(path)
     if to.suffix not in WRITERS:

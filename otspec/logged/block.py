@@ -73,9 +73,7 @@ class LoggedBlock(Frozen):
 
     The tokens are a drafted block, or with ``sampling`` those of another law, such as the target's
     own text. Then every estimate has the same mean, by the weights of that law: with those of the
-    target no token weighs more than 1. Raises ``ValueError``: rows that are no distributions,
-    unlike each other or too few; a token that both models give but ``sampling`` does not, so that
-    no estimate would count it.
+    target no token weighs more than 1.
 
     Parameters
     ----------
@@ -90,6 +88,12 @@ class LoggedBlock(Frozen):
     sampling : array_like, shape (L + 1, n) or (L, n), optional
         Row i: the distribution that token i was drawn from, if not the draft's: the draft's at
         another temperature, or the target's.
+
+    Raises
+    ------
+    ValueError
+        Rows that are no distributions, unlike each other or too few; a token that both models give
+        but ``sampling`` does not, so that no estimate would count it.
     """
 
     draft: Sequence[Distribution]
@@ -137,11 +141,25 @@ class LoggedBlock(Frozen):
         return self.tokens[-1] in self.end
 
     def kept(self, rule: type[SingleDraftRule], length: int) -> Array:
-        """Return the law of τ when a rule for one block verifies its first ``length`` tokens.
+        """Return the law of τ when a rule verifies the first tokens of the block.
 
-        Its mean is an unbiased estimate of E[τ]; :meth:`expected` is a closer one. Shape (length +
-        1,), or less if the block ends before. Raises ``ValueError``: more tokens than the block
-        has, one that is never drafted, or tokens of another law.
+        Parameters
+        ----------
+        rule : type
+            A rule for one drafted block.
+        length : int
+            How many tokens of the block count as the draft.
+
+        Returns
+        -------
+        ndarray, shape (length + 1,), or less if the block ends before
+            Its mean τ is an unbiased estimate of E[τ] after the block's prompt;
+            :meth:`expected` is a closer one.
+
+        Raises
+        ------
+        ValueError
+            More tokens than the block has, one that is never drafted, or tokens of another law.
         """
         self.check(length)
         as_single_draft_rule(rule)
@@ -184,12 +202,28 @@ class LoggedBlock(Frozen):
 
         Only one drafted text was logged. Its token x stands for a selected one that goes on with
         child i with the weight a(i, x)/p(x), a the law of the accepted output by the first draft
-        that it equals, and p the law that x was drawn from. So Σ_ℓ Σ_paths Π_{i<ℓ} a_i(path_i, x_i)
-        / p_i(x_i) · acceptance_ℓ is unbiased over drafted blocks; an ``Estimate`` of it where the
-        rule has no exact acceptance. ``tree``: any, see :func:`otspec.blocks.as_shape`; equal
-        children stay apart (``merge=False``). ``rule``: (draft, target, k) → a rule for one token.
-        Raises ``ValueError``: as :meth:`kept`; or a rule without a formula or an estimate of its
-        accepted law above the last depth.
+        that it equals, and p the law that x was drawn from.
+
+        Parameters
+        ----------
+        tree : str, sequence of int, TokenTree or Shape
+            Any tree, see :func:`otspec.blocks.as_shape`; equal children stay apart
+            (:class:`otspec.blocks.DraftSelection` with ``merge=False``).
+        rule : callable
+            (draft, target, k) → a rule for one token.
+
+        Returns
+        -------
+        Exact or Estimate
+            Σ_ℓ Σ_paths Π_{i<ℓ} a_i(path_i, x_i)/p_i(x_i) · acceptance_ℓ, unbiased over drafted
+            blocks. An :class:`otspec.estimate.Estimate` of that where the rule has no exact
+            acceptance.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`kept`; or a rule without a formula or an estimate of its accepted law above
+            the last depth.
         """
         shape = as_shape(tree)
         as_callable(rule, "rule", "a class of otspec.rules, or a function of draft, target and k")

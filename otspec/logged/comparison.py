@@ -25,9 +25,18 @@ from otspec.logged.block import LoggedBlock
 def compare_on_blocks(
     blocks: Iterable[LoggedBlock], lengths: Sequence[int]
 ) -> Rows[BlockComparison]:
-    """Compare all rules on logged blocks: the mean of what each keeps of the first L tokens.
+    """Compare all rules on logged blocks: the mean over them of what each keeps in expectation.
 
-    Raises ``ValueError``: no block, or one that is shorter than an L of ``lengths``.
+    Parameters
+    ----------
+    blocks : iterable of LoggedBlock
+        Their first L tokens are the drafts.
+    lengths : sequence of int
+
+    Raises
+    ------
+    ValueError
+        No block, or one that is shorter than a length.
     """
     logged = as_blocks(blocks)
     found = []
@@ -48,9 +57,19 @@ def compare_trees_on_blocks(
     """Compare all rules for one token on logged blocks, see :meth:`LoggedBlock.expected_of_tree`.
 
     More than two distinct drafts of recursive rejection are simulated at full vocabulary. Of the
-    rules for whole trees only Traversal Verification of i.i.d. children can be estimated
-    (:meth:`LoggedBlock.expected_of_traversal`). Equal children stay apart. ``trees``: see
-    :func:`otspec.blocks.as_shape`. Raises ``ValueError``: no block, or one shorter than a tree.
+    rules for whole trees only Traversal Verification of i.i.d. children can be estimated, see
+    :meth:`LoggedBlock.expected_of_traversal`. Equal children stay apart.
+
+    Parameters
+    ----------
+    blocks : iterable of LoggedBlock
+    trees : sequence
+        See :func:`otspec.blocks.as_shape`.
+
+    Raises
+    ------
+    ValueError
+        No block, or one that is shorter than a tree is deep.
     """
     logged = as_blocks(blocks)
     found = []

@@ -59,8 +59,7 @@ def cut_chains_on_blocks(
     Each policy stops before or after a token by what was drafted before it, so that the logged
     block up to there is what it would have drafted, and block verification keeps an unbiased number
     of it. A row pays as if all rows of the batch were as long. The cut is the best of all on these
-    blocks, so that its rate is a little too high: measure it on others. Raises ``ValueError``: no
-    block, blocks that the draft did not draw, or costs that cannot be used.
+    blocks, so that its rate is a little too high: measure it on others.
 
     Parameters
     ----------
@@ -72,6 +71,11 @@ def cut_chains_on_blocks(
         Numbers of rows.
     thresholds : sequence of float
         Of the confidences; 0 cuts nothing.
+
+    Raises
+    ------
+    ValueError
+        No block, blocks that the draft did not draw, or costs that cannot be used.
     """
     logged = as_blocks(blocks)
     costs = as_seconds(draft_cost, "draft_cost"), as_seconds(target_cost, "target_cost")

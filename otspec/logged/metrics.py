@@ -95,9 +95,24 @@ class AcceptLengths(Frozen):
         return tuple(one - other for one, other in pairwise(least))
 
     def draw(self, size: int, seed: int = 0) -> IntArray:
-        """Draw accept lengths of calls of all texts, independently: (size,).
+        """Draw accept lengths of calls, independent of each other.
 
-        Raises ``ValueError``: estimates from drafted blocks, of which only means are known.
+        Those of the calls of one text, in order, are drawn by :meth:`Replay.walk`.
+
+        Parameters
+        ----------
+        size : int
+        seed : int
+
+        Returns
+        -------
+        ndarray of int, shape (size,)
+            From the law of a call that is taken at random from all texts.
+
+        Raises
+        ------
+        ValueError
+            Estimates from drafted blocks: of these only means are known without bias.
         """
         number, seed = as_size(size), as_seed(seed)
         if not self.bounded:
@@ -169,8 +184,7 @@ def lengths_on_blocks(blocks: Iterable[LoggedBlock], rule: Any, tree: Any) -> Ac
 
     Each block is one call, so that the means are over prompts: of all places of a text only the
     first counts, while :func:`lengths_on_texts` knows where calls begin in a long text. Estimates
-    are unbiased; single ones may be above 1. Raises ``ValueError``: no block, one that is shorter,
-    or a rule or tree that cannot be used.
+    are unbiased; single ones may be above 1.
 
     Parameters
     ----------
@@ -178,6 +192,11 @@ def lengths_on_blocks(blocks: Iterable[LoggedBlock], rule: Any, tree: Any) -> Ac
         One for each text, at least as long as the tree is deep.
     rule, tree
         As for :func:`otspec.logged.replay`.
+
+    Raises
+    ------
+    ValueError
+        No block, one that is shorter, or a rule or tree that cannot be used.
     """
     shape = as_rule_tree(rule, tree)
     logged = as_blocks(blocks)

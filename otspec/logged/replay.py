@@ -107,10 +107,6 @@ def begun(kept: Array) -> Array:
 def replay(text: LoggedBlock, rule: Any, tree: Any, *, cut: bool = False) -> Replay:
     """Return the calls of the target that decode a logged text of it, by a rule and a tree.
 
-    Expectations are given the text: over texts of the target they are those of decoding. Raises
-    ``ValueError``: tokens of another law, a tree of certain tokens, or a rule that cannot be
-    followed along a text.
-
     Parameters
     ----------
     text : LoggedBlock
@@ -124,6 +120,17 @@ def replay(text: LoggedBlock, rule: Any, tree: Any, *, cut: bool = False) -> Rep
     cut : bool
         Whether a text without an end token goes on behind what was logged. Then calls count as
         long as a whole tree of the text is logged after them.
+
+    Returns
+    -------
+    Replay
+        Expectations given the text: over texts of the target they are those of decoding.
+
+    Raises
+    ------
+    ValueError
+        Tokens of another law, a tree of certain tokens, or a rule that cannot be followed along a
+        text.
     """
     as_instance(text, "text", LoggedBlock, "a LoggedBlock")
     as_flag(cut, "cut")

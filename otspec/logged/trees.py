@@ -60,8 +60,7 @@ def best_trees_on_blocks(
 
     What a node keeps is averaged over positions before the search, as Sequoia does it, and the tree
     that is found is then estimated block by block without bias. The same blocks serve for both:
-    with few blocks that flatters the tree. Raises ``ValueError``: no block, or one that is shorter;
-    numbers or a rule that cannot be used.
+    with few blocks that flatters the tree.
 
     Parameters
     ----------
@@ -72,6 +71,11 @@ def best_trees_on_blocks(
         The most drafted tokens, levels (no block may be shorter), and children of a node.
     by_depth : bool
         Average at each depth over the blocks, for which there should be dozens.
+
+    Raises
+    ------
+    ValueError
+        No block, or one that is shorter; numbers or a rule that cannot be used.
     """
     logged = as_blocks(blocks)
     as_callable(rule, "rule", "a class of otspec.rules, or a function of draft, target and k")
@@ -100,14 +104,29 @@ class Thresholded(NamedTuple):
 def dynamic_tree_on_blocks(blocks: Iterable[LoggedBlock], nodes: int, depth: int) -> Thresholded:
     """Estimate dynamic trees on logged blocks, grown by the draft's path probabilities.
 
-    One logged path does not tell which nodes are the likeliest of a text, so that
-    :class:`otspec.blocks.DynamicTree` of a number of nodes cannot be estimated, nor a tree that is
-    grown by the target. But it tells whether a path has at least a certain probability. The
-    threshold is the least at which trees have at most ``nodes`` nodes in the mean over all texts.
-    E[τ] and nodes are means over the blocks of Σ_ℓ of what follows the first ℓ logged tokens and is
-    in the tree, over the probability with which these tokens were drawn, times M_b for E[τ]:
-    unbiased for a given threshold. Raises ``ValueError``: no block, or one shorter than ``depth``;
-    tokens of a law that does not draw all drafts.
+    Which nodes are the likeliest of a text is not known from one logged path of it, so that
+    :class:`otspec.blocks.DynamicTree` of a number of nodes cannot be estimated; nor can a tree that
+    is grown by the target, whose texts are not logged. But whether a path has at least a certain
+    probability is known from the path. The threshold is the least at which trees have at most so
+    many nodes in the mean over all texts, fewer where the draft is unsure of everything.
+
+    Parameters
+    ----------
+    blocks : iterable of LoggedBlock
+    nodes, depth : int
+        How many nodes in the mean, and the most levels.
+
+    Returns
+    -------
+    Thresholded
+        E[τ] and nodes are means over the blocks of Σ_ℓ of what follows the first ℓ logged tokens
+        and is in the tree, over the probability with which these tokens were drawn, times M_b for
+        E[τ]: unbiased for a given threshold.
+
+    Raises
+    ------
+    ValueError
+        No block, or one that is shorter; tokens of a law that does not draw all drafts.
     """
     logged, most, levels = as_blocks(blocks), as_nodes(nodes), as_depth(depth)
     for block in logged:

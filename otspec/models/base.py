@@ -88,8 +88,19 @@ class Model(Frozen, ABC):
     ) -> Iterator[tuple[Prefix, Number]]:
         """Return every text of positive probability with its probability, in lexicographic order.
 
-        ``length``: at most 500, else ``ValueError``; there may be n**length texts. Those that are
-        over before are as short. ``ended``: whether a text is over; by default :meth:`ended`.
+        Parameters
+        ----------
+        length : int
+            Number of tokens, at most 500; there may be n**length texts. Those that are over before
+            are as short.
+        ended : callable, optional
+            Whether a text is over; by default :meth:`ended`. Drafted texts are over where the
+            target's are.
+
+        Raises
+        ------
+        ValueError
+            No such number.
         """
         otherwise = "so many texts cannot be enumerated"
         number = as_integer(length, "length", 0, MOST_DEPTH, otherwise=otherwise)
@@ -169,9 +180,7 @@ REMEMBERED = 1 << 16
 class CallableModel(Model):
     """A user's own model: any callable from a prefix to a distribution.
 
-    Answers are checked, and the last ones remembered. It can be pickled if the callable can. Raises
-    ``ValueError``: answers that are no distributions, or unlike the one for the empty prefix in
-    length or arithmetic.
+    Answers are checked, and the last ones remembered. It can be pickled if the callable can.
 
     Parameters
     ----------
@@ -179,6 +188,12 @@ class CallableModel(Model):
         tuple of int → array_like, shape (n,).
     name : str
         What error messages call it.
+
+    Raises
+    ------
+    ValueError
+        Answers that are no distributions, or unlike the one for the empty prefix in length or
+        arithmetic; the message names the prefix.
     """
 
     def __init__(self, model: LanguageModel, name: str = "model") -> None:

@@ -23,10 +23,21 @@ class EndingModel(Model):
     """A language model whose texts are over after an end token.
 
     As a target it makes a drafted end token the last of its block: no rule drafts anything after
-    it, or counts what would be kept there, and decoding stops. After the end the same token is
-    certain (Block, footnote 2). The draft need not end: a drafted text is over where the target's
-    is. ``model``: a language model. ``end``: the tokens that end a text. Raises ``ValueError``:
-    neither.
+    it, or counts what would be kept there, and decoding stops. Whoever asks all the same is told
+    the same token for certain (Block, footnote 2). The draft need not end: a drafted text is over
+    where the target's is.
+
+    Parameters
+    ----------
+    model : callable
+        A language model.
+    end : iterable of int
+        The tokens that end a text.
+
+    Raises
+    ------
+    ValueError
+        No language model, or no token ids.
 
     Examples
     --------
@@ -92,8 +103,7 @@ def masked(draft: Any, target: Any, keep: Keep) -> tuple[Model, Model]:
 
     The draft draws the null token, whose id is n, where it would draw a token that is not kept;
     with it a drafted text is over. The target never has it. So every rule for blocks and trees
-    takes the two as they are. Raises ``ValueError``: models that do not fit, or no callable; later,
-    tokens out of range.
+    takes the two as they are.
 
     Parameters
     ----------
@@ -102,6 +112,11 @@ def masked(draft: Any, target: Any, keep: Keep) -> tuple[Model, Model]:
     keep : callable
         ``keep(text, draft)`` returns the tokens that are kept after a drafted text, a tuple of
         token ids; ``draft`` is the draft model at its beginning. It may depend on these alone.
+
+    Raises
+    ------
+    ValueError
+        Models that do not fit, or no callable; later, tokens out of range.
 
     Examples
     --------

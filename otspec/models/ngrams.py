@@ -24,8 +24,7 @@ class NGramModel(Model):
 
     The text is a circle, so that every token of it has a context and a next one. With c(x)
     occurrences of a context x and c(xy) of x followed by y, the probability of y after x is
-    (c(xy) + 1) / (c(x) + n), Laplace's rule of succession. Raises ``ValueError``: no tokens, or a
-    start that is too short.
+    (c(xy) + 1) / (c(x) + n), Laplace's rule of succession.
 
     Parameters
     ----------
@@ -39,6 +38,11 @@ class NGramModel(Model):
         What the empty prefix continues, at least ``order`` tokens; by default the end of the text.
     exact : bool
         Whether probabilities are ``Fraction`` rather than float.
+
+    Raises
+    ------
+    ValueError
+        No tokens, or a start that is too short.
 
     Examples
     --------

@@ -28,8 +28,7 @@ class TableModel(Model):
 
     The token after a prefix has the row of the longest listed ending of the prefix. So one row for
     the empty prefix is a memoryless model; with a row for every text of up to m tokens the model is
-    a Markov chain of order m whose first tokens have rows of their own. Raises ``ValueError``: no
-    row for the empty prefix, a prefix that holds no token id, or an unusable distribution.
+    a Markov chain of order m whose first tokens have rows of their own.
 
     Parameters
     ----------
@@ -40,6 +39,11 @@ class TableModel(Model):
         What error messages call the model.
     normalize : bool
         Scale every row to sum 1.
+
+    Raises
+    ------
+    ValueError
+        No row for the empty prefix, a prefix that holds no token id, or an unusable distribution.
 
     Examples
     --------
@@ -111,8 +115,6 @@ def memoryless(row: Any) -> TableModel:
 def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
     """Return a Markov chain of order m.
 
-    Raises ``ValueError``: shapes that do not fit, or rows that are no distributions.
-
     Parameters
     ----------
     transition : array_like, shape (n,) * m + (n,)
@@ -120,6 +122,11 @@ def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
     first : sequence of array_like, optional
         The distributions of the first m tokens: item j has shape (n,) * j + (n,). By default the
         mean over what could have stood before, uniformly at random.
+
+    Raises
+    ------
+    ValueError
+        Shapes that do not fit, or rows that are no distributions.
 
     Examples
     --------
@@ -169,8 +176,6 @@ def load_model(
 ) -> TableModel:
     """Read a table of distributions by the last tokens.
 
-    Raises ``ValueError``: an unreadable file, a key that is no prefix, or rows that make no model.
-
     Parameters
     ----------
     path : path
@@ -183,6 +188,11 @@ def load_model(
         read exactly, and then all numbers of the file.
     normalize : bool
         Scale every row to sum 1.
+
+    Raises
+    ------
+    ValueError
+        An unreadable file, a key that is no prefix, or rows that make no model.
     """
     exact, normalize = arguments.as_flag(exact, "exact"), arguments.as_flag(normalize, "normalize")
     if arguments.as_path(path).suffix != ".json":
@@ -230,8 +240,7 @@ def random_pair(
     """Return a random draft and target, Markov chains whose rows all differ by a given amount.
 
     After every context the draft is (1 − d)·r + d·u and the target (1 − d)·r + d·v, where r, u and
-    v are random and u and v have no token in common. Raises ``ValueError``: fewer than two tokens,
-    or a divergence that is not between 0 and 1.
+    v are random and u and v have no token in common.
 
     Parameters
     ----------
@@ -243,6 +252,11 @@ def random_pair(
     rng : numpy.random.Generator
     order : int
         How many tokens the chains remember; 0 makes memoryless models.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two tokens, or a divergence that is not between 0 and 1.
 
     Examples
     --------

@@ -22,8 +22,7 @@ class WarpedModel(Model):
 
     At temperature T the probabilities are proportional to the model's to the power 1/T. Of exact
     probabilities only whole powers are fractions, so that T must be 1, 1/2, 1/3, …; there top-k,
-    top-p and min-p are exact, too. Raises ``ValueError``: no language model, an option out of
-    range, or a temperature that makes an exact model inexact.
+    top-p and min-p are exact, too.
 
     Parameters
     ----------
@@ -39,6 +38,12 @@ class WarpedModel(Model):
         is at least ``min_p`` times the largest one's. At most 1.
     order : str or iterable of str
         A name of :data:`otspec.warping.ORDERS`, or each of :data:`otspec.warping.STEPS` once.
+
+    Raises
+    ------
+    ValueError
+        No language model, an option out of range, or a temperature that makes an exact model
+        inexact.
 
     Examples
     --------

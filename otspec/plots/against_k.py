@@ -33,8 +33,7 @@ def acceptance(
     Up to six lines have their names at their right ends, more have a legend. The optimum has the
     color of the text. A rule that attains it is a broad line behind it, and shares its name. The
     band between the best optimum and the best of the other rules is shaded. Each draft law has its
-    line style. Raises ``ValueError``: two numbers for one place;
-    :class:`otspec.rules.NotExactError`: a rule that has no formula, and too many tuples.
+    line style.
 
     Parameters
     ----------
@@ -44,6 +43,12 @@ def acceptance(
         all of these. A mapping has numbers of your own for i.i.d. drafts, by the title of a rule or
         any other name, such as ``{"optimum": {1: 0.6, 2: 0.85}}``.
     ax : matplotlib.axes.Axes, optional
+
+    Raises
+    ------
+    ValueError
+        Two numbers for one place; :class:`otspec.rules.NotExactError`: a rule that has no formula,
+        and too many tuples.
     """
     lines = _lines(results)
     with panel_on(ax) as panel:

@@ -113,9 +113,21 @@ _NO_DATE: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"Creatio
 def save(drawn: Axes | Figure, path: str | PathLike[str], *, dpi: int = 200) -> None:
     """Write a picture in one step: in SVG and PDF its text is text, and the file has no date.
 
-    ``path``: its ending decides the format, as in Matplotlib. ``dpi``: of formats that have pixels,
-    up to 2,400. Raises ``ValueError``: something else, or a format that Matplotlib does not write;
-    ``OSError``: the file cannot be written.
+    Parameters
+    ----------
+    drawn : matplotlib.axes.Axes or matplotlib.figure.Figure
+        The figure, or some axes of it.
+    path : path
+        Its ending decides the format, as in Matplotlib.
+    dpi : int
+        Of formats that have pixels, up to 2,400.
+
+    Raises
+    ------
+    ValueError
+        Something else, or a format that Matplotlib does not write.
+    OSError
+        The file cannot be written.
     """
     figure, to, dots = as_figure(drawn), as_path(path), as_integer(dpi, "dpi", 1, 2_400)
     with in_style(LETTERS_AS_TEXT), in_one_step(to) as stream:

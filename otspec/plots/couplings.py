@@ -24,13 +24,27 @@ _SIDE, _DISTANCE = 0.16, 0.025  # width and distance of the marginals, as parts 
 def plan(coupling: Plan, ax: Axes | None = None) -> Axes:
     """Draw a plan: the probability of each tuple of drafts with each output, and both marginals.
 
-    A row is a tuple of drafts, a column an output. The stronger the color, the likelier the two are
-    together; blank cells are impossible. Blue: the output is one of the drafts; vermilion, hatched:
-    it replaces them. The law of the drafts is at the right, the target above. The legend has the
-    acceptance, the sum of what is blue.
+    A row is a tuple of drafts, a column an output; the stronger the color, the likelier both are
+    together, and what is impossible is blank. Blue: the output is one of the drafts; vermilion,
+    hatched: it replaces them. At the right is the law of the drafts, above it the target. The
+    legend has the acceptance, which is what is blue.
 
-    ``coupling``: as :func:`otspec.optimal_plan` returns it, with at most 2,000 cells. Result: those
-    of the heat map; the marginals are on its ``child_axes``.
+    Parameters
+    ----------
+    coupling : Plan
+        As :func:`otspec.optimal_plan` returns it, with at most 2,000 cells.
+    ax : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Those of the heat map; the marginals are on ``child_axes`` of it.
+
+    Raises
+    ------
+    ValueError
+        No plan, or one of more cells; or Matplotlib is not installed.
     """
     as_instance(coupling, "coupling", Plan, "a Plan, as optimal_plan returns it")
     law = coupling.law
@@ -138,10 +152,23 @@ def cut(optimum: Optimum, ax: Axes | None = None, *, order: str = "ratio", most:
     the legend has both terms. In a draft law of several distributions, draft masses are means of
     its marginals.
 
-    ``optimum``: as :func:`otspec.optimal_acceptance` returns it. ``order``: ``"ratio"``: by
-    ascending target/draft, so that the cut of i.i.d. and of distinct drafts is one stretch;
-    ``"token"``: by token id. ``most``: draw at most so many tokens, up to 200: those of the most
-    mass. Two columns at the right have the sums of the others, in the cut and outside.
+    Parameters
+    ----------
+    optimum : Optimum
+        As :func:`otspec.optimal_acceptance` returns it.
+    ax : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+    order : str
+        ``"ratio"``: by ascending target/draft, so that the cut of i.i.d. and of distinct drafts is
+        one stretch; ``"token"``: by token id.
+    most : int
+        How many tokens are drawn at most, up to 200: those of the most mass. What the others have
+        is in two columns at the right, of those in the cut and of those that are not.
+
+    Raises
+    ------
+    ValueError
+        No optimum, another order or an unusable number; or Matplotlib is not installed.
     """
     as_instance(optimum, "optimum", Optimum, "an Optimum, as optimal_acceptance returns it")
     by = as_choice(order, "order", ORDERS)

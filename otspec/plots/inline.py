@@ -22,8 +22,17 @@ _TEXTS: WeakKeyDictionary[Artist, tuple[str, ...]] = WeakKeyDictionary()
 def explain(artist: Artist, texts: Sequence[str]) -> None:
     """Say what the marks of an artist show, for those who point at them in :func:`svg`.
 
-    ``artist``: a line with markers, a collection, a patch or a text. ``texts``: one for each of its
-    marks, in their order; or one for all of it.
+    Parameters
+    ----------
+    artist : matplotlib.artist.Artist
+        A line with markers, a collection, a patch or a text.
+    texts : sequence of str
+        One for each of its marks, in their order; or one for all of it.
+
+    Raises
+    ------
+    ValueError
+        No artist, or no texts; or Matplotlib is not installed.
     """
     needed("matplotlib", "drawing", "plots")
     from matplotlib.artist import Artist
@@ -41,15 +50,28 @@ def explain(artist: Artist, texts: Sequence[str]) -> None:
 def svg(drawn: Axes | Figure, description: str) -> str:
     """Return a picture as an element of a page, which needs nothing else.
 
-    Text is text, the ground is transparent, and black takes the color of the text around the
-    picture, so that it suits dark and bright pages. Pointing at a mark shows what :func:`explain`
-    says of it. The same picture is the same element, without a date; different ones share no
-    identifier, so that one page may have both.
+    Text is text, the ground is transparent, and what is black has the color of the text around
+    the picture, on a dark page as on a bright one. What :func:`explain` says of marks is shown
+    when they are pointed at. The same picture is the same element, without a date; two that differ
+    share no identifier, so that one page may have both.
 
-    ``description``: what the picture shows, for those who do not see it. Result: an ``<svg>``
-    element, also the content of a file. Raises ``ValueError``: something else; or an artist has
-    another number of marks in the picture than :func:`explain` was given texts, such as points
-    outside of the picture.
+    Parameters
+    ----------
+    drawn : matplotlib.axes.Axes or matplotlib.figure.Figure
+        The figure, or some axes of it.
+    description : str
+        What the picture shows, for those who do not see it.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element, also the content of a file.
+
+    Raises
+    ------
+    ValueError
+        Something else; or an artist has another number of marks in the picture than
+        :func:`explain` was given texts, such as points outside of the picture.
     """
     figure = as_figure(drawn)
     if not isinstance(description, str):

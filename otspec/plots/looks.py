@@ -86,10 +86,25 @@ def as_title(rule: Any) -> str:
 
 
 def look_of(rule: str, drafts: str = IID.name) -> dict[str, Any]:
-    """Return the keywords of ``Axes.plot`` for the line of a rule for one token.
+    """Return how a line is drawn: color by rule, an open marker where lines may coincide.
 
-    ``rule``: the title of a rule for one token, or ``"optimum"``, which has the color of the ink in
-    the style at hand; one that :data:`LOOKS` lacks is gray. ``drafts``: the draft law, by name.
+    Parameters
+    ----------
+    rule : str
+        The title of a rule for one token, or ``"optimum"``, which has the color of the ink in the
+        style at hand; one that :data:`LOOKS` lacks is gray.
+    drafts : str
+        The draft law, by name.
+
+    Returns
+    -------
+    dict
+        Keywords of ``Axes.plot``.
+
+    Raises
+    ------
+    ValueError
+        A title that is no text; or Matplotlib is not installed.
     """
     if as_title(rule) == OPTIMUM:
         look = _OF_OPTIMUM | {"color": ink(), "markersize": LAW_LOOKS.get(drafts, ("-", 5))[1]}
@@ -105,11 +120,24 @@ def look_of(rule: str, drafts: str = IID.name) -> dict[str, Any]:
 
 
 def look_of_several(rule: str) -> dict[str, Any]:
-    """Return the keywords of ``Axes.plot`` for the line of a rule for several tokens.
+    """Return how the line of a rule for several tokens is drawn.
 
-    ``rule``: the title of a rule for blocks or for trees, or of one for one token, which trees
-    apply depth by depth; ``"optimum"``; one that :data:`LOOKS` lacks is gray. Rules for whole trees
-    have the color and the marker of the rule that they lift, open and with a dashed line.
+    Parameters
+    ----------
+    rule : str
+        The title of a rule for blocks or for trees, or of one for one token, which trees apply
+        depth by depth; ``"optimum"``; one that :data:`LOOKS` lacks is gray. Rules for whole trees
+        have the color and the marker of the rule that they lift, open and with a dashed line.
+
+    Returns
+    -------
+    dict
+        Keywords of ``Axes.plot``.
+
+    Raises
+    ------
+    ValueError
+        A title that is no text; or Matplotlib is not installed.
     """
     if as_title(rule) == OPTIMUM:
         opened = {"markersize": 10, "markerfacecolor": "none", "zorder": 1.5}

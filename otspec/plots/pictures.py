@@ -25,9 +25,20 @@ _LETTERS = {
 def save_acceptance_chart(results: Iterable[Row], path: str | PathLike[str], *, title: str) -> None:
     """Draw acceptance against k, one panel for each draft law, and write the picture.
 
-    ``path``: its ending decides the format, as in Matplotlib. ``title``: letters that the font
-    lacks are escaped. Raises ``ValueError``: a format that Matplotlib does not write; ``OSError``:
-    the file cannot be written.
+    Parameters
+    ----------
+    results : iterable of Row
+    path : path
+        Its ending decides the format, as in Matplotlib.
+    title : str
+        Drawn as it is written; letters that the font lacks are escaped.
+
+    Raises
+    ------
+    ValueError
+        A format that Matplotlib does not write.
+    OSError
+        The file cannot be written.
     """
     to = as_path(path)
     save(acceptance_figure(results, title=title), to, dpi=DPI)

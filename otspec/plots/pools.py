@@ -66,7 +66,18 @@ def barriers(rule: PooledRule, ax: Axes | None = None, *, uniform: Any = None) -
     A knot with an arrow always is one: the cut and both ends. At a given uniform number w, drafts
     compete within the groups between two barriers, which are shaded and numbered.
 
-    ``uniform``: from 0 to 1: a uniform number whose groups are shaded.
+    Parameters
+    ----------
+    rule : PooledSelection or PooledSelectionWithoutReplacement
+    ax : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+    uniform : number, optional
+        From 0 to 1: a uniform number whose groups are shaded.
+
+    Raises
+    ------
+    ValueError
+        Another rule, or no such number; or Matplotlib is not installed.
     """
     as_instance(rule, "rule", PooledRule, _WANTED)
     at = None if uniform is None else as_real(uniform, "uniform", 0, 1)

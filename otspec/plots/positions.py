@@ -22,8 +22,18 @@ def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
     Each rule has a row, with a mark for each position and a bar at the median; the rule with the
     largest median is at the top.
 
-    ``positions``: what :func:`otspec.traces.compare` returns for each position of a trace, as for
-    :func:`otspec.traces.summarize`.
+    Parameters
+    ----------
+    positions : iterable of sequence of Comparison
+        What :func:`otspec.traces.compare` returns for each position of a trace, as for
+        :func:`otspec.traces.summarize`.
+    ax : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Raises
+    ------
+    ValueError
+        No position, something else, or no rule beside the optimum; or Matplotlib is not installed.
     """
     found: dict[tuple[str, str, int], dict[int, Row]] = {}
     places = as_list(positions, "positions", _POSITIONS)
@@ -62,7 +72,17 @@ def gap_quantiles(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
 
     A thin line from the 5% to the 95% quantile, a thick one from 25% to 75%, a mark at the median.
 
-    ``rows``: of a run, at one temperature.
+    Parameters
+    ----------
+    rows : iterable of Statistic
+        Of a run, at one temperature.
+    ax : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Raises
+    ------
+    ValueError
+        No rows, or something else; or Matplotlib is not installed.
     """
     found = as_statistics(rows)
     lines = sorted(found, key=lambda row: (row.drafts, row.rule, row.k))
@@ -109,10 +129,20 @@ def temperatures(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
     """Draw acceptance against the temperature of the target, with a legend below.
 
     If the draft always has the target's temperature, there is a line for the optimum, and one for
-    each rule. Otherwise there are two for each temperature of the draft, in a color and with a mark
-    of its own: the optimum, and, broken and open, the best of the rules that do not attain it.
+    each rule. Otherwise there are two for each temperature of the draft, in a color and with a
+    mark of its own: the optimum, and, broken and open, the best of the rules that do not attain it.
 
-    ``rows``: of one draft law and one k, at several temperatures.
+    Parameters
+    ----------
+    rows : iterable of Statistic
+        Of one draft law and one k, at several temperatures.
+    ax : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Raises
+    ------
+    ValueError
+        No rows, rows of several draft laws or k, or something else; or Matplotlib is not installed.
     """
     found = as_statistics(rows)
     if len(largest_counts(found)) > 1 or len({row.k for row in found}) > 1:

@@ -22,7 +22,17 @@ def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
     The gray steps are the most that any rule gets out of so many drafted tokens. Bars are standard
     errors, or the interval where what is kept is an estimate.
 
-    ``rows``: as :func:`otspec.blocks.compare_trees` returns them.
+    Parameters
+    ----------
+    rows : iterable of TreeComparison
+        As :func:`otspec.blocks.compare_trees` returns them.
+    ax : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Raises
+    ------
+    ValueError
+        No rows, or something else; or Matplotlib is not installed.
     """
     points: dict[str, list[axes.Point]] = {}
     places: dict[str, list[str]] = {}
@@ -71,8 +81,19 @@ def best_trees(rows: Iterable[BestTree], rule: str, ax: Axes | None = None) -> A
 
     Draw those of several rules on the same axes, one after the other.
 
-    ``rows``: such as ``otspec.blocks.best_trees(...).rows[-1]``, the best for each number of nodes.
-    ``rule``: its title, which decides the look.
+    Parameters
+    ----------
+    rows : iterable of BestTree
+        Such as ``otspec.blocks.best_trees(...).rows[-1]``, the best for each number of nodes.
+    rule : str
+        Its title, which decides the look.
+    ax : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Raises
+    ------
+    ValueError
+        No rows, or something else; or Matplotlib is not installed.
     """
     found, title = axes.as_rows(rows, BestTree), as_title(rule)
     found.sort(key=lambda row: row.nodes)
@@ -88,8 +109,19 @@ def sweep(rows: Iterable[Configuration], rule: str, ax: Axes | None = None) -> A
 
     Draw those of several rules on the same axes, one after the other.
 
-    ``rows``: as :func:`otspec.blocks.sweep` returns them. ``rule``: its title, which decides the
-    look.
+    Parameters
+    ----------
+    rows : iterable of Configuration
+        As :func:`otspec.blocks.sweep` returns them.
+    rule : str
+        Its title, which decides the look.
+    ax : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Raises
+    ------
+    ValueError
+        No rows, or something else; or Matplotlib is not installed.
     """
     found, title = axes.as_rows(rows, Configuration), as_title(rule)
     found.sort(key=lambda row: row.branching, reverse=True)
@@ -129,7 +161,17 @@ def blocks(rows: Iterable[BlockComparison], ax: Axes | None = None) -> Axes:
     The optimum has the color of the ink, in open circles. Bars are standard errors, where rows are
     means over logged blocks.
 
-    ``rows``: as :func:`otspec.blocks.compare_block_rules` returns them.
+    Parameters
+    ----------
+    rows : iterable of BlockComparison
+        As :func:`otspec.blocks.compare_block_rules` returns them.
+    ax : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Raises
+    ------
+    ValueError
+        No rows, or something else; or Matplotlib is not installed.
     """
     found = axes.as_rows(rows, BlockComparison)
     found.sort(key=lambda row: row.length)

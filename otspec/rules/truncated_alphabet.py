@@ -37,9 +37,7 @@ class TruncatedAlphabet(PairRule):
     Law: the output is distributed as the target. With an optimal rule for the kept drafts, what is
     lost of the optimum is :meth:`truncation_loss`, at most 2 q(off Ω₀) + P(some draft is dropped).
     Source: Canonical, sec. 4 and app. G; :class:`ImportanceSampling` has the alphabet of sec. 4,
-    where all drafts are kept, as its ``alphabet``. Raises ``ValueError``: also for kept tokens that
-    the target never draws, a ``rule`` that makes none for as many i.i.d. drafts, and more than
-    1,000 drafts.
+    where all drafts are kept, as its ``alphabet``.
 
     Parameters
     ----------
@@ -50,6 +48,12 @@ class TruncatedAlphabet(PairRule):
     rule : callable
         (draft, target, k) → a lossless rule for k i.i.d. drafts, such as a class of
         :mod:`otspec.rules`; it never sees more than the kept tokens.
+
+    Raises
+    ------
+    ValueError
+        Also for kept tokens that the target never draws, a ``rule`` that makes none for as many
+        i.i.d. drafts, and more than 1,000 drafts.
 
     Examples
     --------

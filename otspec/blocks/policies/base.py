@@ -82,9 +82,18 @@ class Policy(Frozen):
     def rule(self, draft: Any, target: Any, verify: Verify | None = None) -> BlockRule:
         """Return the policy and a verifier as one rule, which :func:`otspec.audit_blocks` takes.
 
-        ``verify``: a program ``verify(drafts, chance)``; by default recursive rejection depth by
-        depth, or of certain drafts a draw from the target. Raises ``ValueError``: models that do
-        not fit, or a verifier that cannot be called.
+        Parameters
+        ----------
+        draft, target : callable
+            Language models.
+        verify : callable, optional
+            A program ``verify(drafts, chance)``; by default recursive rejection depth by depth, or
+            of certain drafts a draw from the target.
+
+        Raises
+        ------
+        ValueError
+            Models that do not fit, or a verifier that cannot be called.
         """
         if verify is None:
             verify = by_match if self.certain else by_ratio

@@ -88,8 +88,7 @@ def best_stopping(
 
     A block costs 1, and ``costs`` for each drafted and for each verified token. The policy knows
     both models: it bounds thresholds on what the draft says. It may stop by a coin; block
-    verification takes a stop for a null token. Raises ``ValueError``: unusable models or costs, or
-    more than 20,000 texts.
+    verification takes a stop for a null token.
 
     Parameters
     ----------
@@ -101,6 +100,11 @@ def best_stopping(
         Of drafting and of verifying a token, in calls of the target.
     masks : bool
         Whether a token may also be withdrawn once it is drafted, as a null token.
+
+    Raises
+    ------
+    ValueError
+        Unusable models or costs, or more than 20,000 texts.
 
     Notes
     -----

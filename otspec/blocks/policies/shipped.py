@@ -26,8 +26,6 @@ def policies(
 ) -> Mapping[str, Policy]:
     """Return the shipped policies by name, in the order of tables.
 
-    Raises ``ValueError``: no threshold from 0 to 1, or numbers below 1.
-
     Parameters
     ----------
     threshold : number
@@ -36,6 +34,11 @@ def policies(
         The most tokens of a text; the most nodes of a tree, or tokens that two rows draft together.
     prompt : tuple of int
         The text in which n-grams are looked up.
+
+    Raises
+    ------
+    ValueError
+        No threshold from 0 to 1, or numbers below 1.
     """
     least = as_real(threshold, "threshold", 0, 1, wanted="a probability")
     length, nodes = as_k(length, "length"), as_k(nodes, "nodes")

@@ -104,7 +104,14 @@ class Shape(Frozen):
 
     @classmethod
     def of_tree(cls, tree: TokenTree, top: Iterable[int] = ()) -> Shape:
-        """Return the shape of a tree; ``top``: nodes with likeliest children, −1 for the prompt."""
+        """Return the shape of a tree, children in the order of their nodes.
+
+        Parameters
+        ----------
+        tree : TokenTree
+        top : iterable of int
+            The nodes whose children are the likeliest tokens; −1 for the prompt.
+        """
         certain = set(top)
         below: list[list[Shape]] = [[] for _ in range(len(tree) + 1)]
         known: dict[tuple[tuple[Shape, ...], bool], Shape] = {((), False): LEAF}
@@ -180,10 +187,15 @@ LEAF = Shape()
 def together(shapes: Iterable[Shape]) -> Shape:
     """Return what is drafted after a text that several nodes agree with.
 
-    Drawn children are those of all of them, one node after the other. Each likeliest token is
-    drafted once, and followed by what follows it anywhere. Nodes with drawn and with certain
-    children do not go on together: those go on that are like the first that has any. Raises
-    ``ValueError``: something else than shapes.
+    Drawn children are those of all of them, one node after the other. The likeliest tokens are the
+    same for all nodes: each is drafted once, and what follows it is what follows it anywhere. Nodes
+    that have drawn children do not go on together with others that have certain ones: those go
+    on that are like the first that has any.
+
+    Raises
+    ------
+    ValueError
+        Something else than shapes.
     """
     return _together(_checked(shapes, "shapes"))
 
@@ -204,8 +216,6 @@ def _together(shapes: Iterable[Shape]) -> Shape:
 def as_shape(tree: Any, name: str = "tree") -> Shape:
     """Check a tree of drafts and return its shape.
 
-    Raises ``ValueError``: something else, no node, more than a million nodes or 500 levels.
-
     Parameters
     ----------
     tree : str, sequence, TokenTree or Shape
@@ -214,6 +224,11 @@ def as_shape(tree: Any, name: str = "tree") -> Shape:
         ``[[0], [0, 0], [1]]``; or a tree.
     name : str
         What an error message calls it.
+
+    Raises
+    ------
+    ValueError
+        Something else, no node, more than a million nodes or 500 levels.
     """
     if isinstance(tree, TokenTree):
         shape = Shape.of_tree(tree)

@@ -60,8 +60,17 @@ MOST_PROMPT = 10**9
 class TokenTree(Frozen):
     """A tree of drafted tokens, squeezed into one sequence: parents come before their children.
 
-    Source: MCSD, sec. 3.3 (tree attention). ``parents``: the index of each node's parent, −1 for
-    what follows the prompt; ``ValueError`` for a parent that does not come before its child.
+    Source: MCSD, sec. 3.3 (tree attention).
+
+    Parameters
+    ----------
+    parents : tuple of int
+        The index of each node's parent; −1 for what follows the prompt directly.
+
+    Raises
+    ------
+    ValueError
+        A parent that does not come before its child.
 
     Examples
     --------

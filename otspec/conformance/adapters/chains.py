@@ -14,9 +14,22 @@ def flashinfer_chain(function: Callable[..., Any]) -> Callable[..., Tensor]:
     Its signature is that of ``flashinfer.sampling.chain_speculative_sampling``. It draws from the
     default generator of the device, which PyTorch's global seed sets.
 
-    ``function``: ``(draft_probs, draft_token_ids, target_probs)``, which returns the emitted
-    tokens, shape (B, L + 1) with −1 behind; how many tokens pass by themselves; and how many are
-    kept. Result: ``(draft, target, drafts) -> emitted tokens``.
+    Parameters
+    ----------
+    function : callable
+        ``(draft_probs, draft_token_ids, target_probs)``, which returns the emitted tokens, shape
+        (B, L + 1) with −1 behind; how many tokens pass by themselves; and how many are kept.
+
+    Returns
+    -------
+    callable
+        ``(draft, target, drafts) -> emitted tokens``, shape (B, L + 1), with −1 behind.
+
+    Raises
+    ------
+    ValueError
+        No callable. When it is called: PyTorch is not installed; or the function emits another
+        number of tokens than it says.
     """
     as_callable(function, "function", "chain_speculative_sampling of FlashInfer, or one like it")
 
@@ -39,9 +52,22 @@ def transformers_chain(function: Callable[..., Any]) -> Callable[..., IntArray]:
     Its signature is that of ``transformers.generation.utils._speculative_sampling``. It verifies
     one text per call, and draws from PyTorch's global state.
 
-    ``function``: ``(candidate_input_ids, candidate_logits, candidate_length, new_logits)``, which
-    returns the tokens, shape (1, kept + 1), and how many are kept. Result: ``(draft, target,
-    drafts) -> emitted tokens``.
+    Parameters
+    ----------
+    function : callable
+        ``(candidate_input_ids, candidate_logits, candidate_length, new_logits)``, which returns
+        the tokens, shape (1, kept + 1), and how many are kept.
+
+    Returns
+    -------
+    callable
+        ``(draft, target, drafts) -> emitted tokens``, shape (B, L + 1), with −1 behind.
+
+    Raises
+    ------
+    ValueError
+        No callable. When it is called: PyTorch is not installed; or the function returns another
+        number of tokens than it says.
     """
     as_callable(function, "function", "_speculative_sampling of transformers, or one like it")
 

@@ -114,15 +114,27 @@ class _Decoder(Renamed):
 def candidates(make: Callable[..., Any]) -> Callable[..., Tensor]:
     """Return a decoder whose drafts are those of a candidate generator of transformers.
 
-    They are verified token by token with the logits that the generator declares, or as certain if
-    it declares none: an error is then the generator's, such as logits that drafts were not
+    They are verified token by token with what the generator declares, or as certain where it
+    declares nothing: what is off is then the generator's, such as logits that drafts were not
     sampled from. Hand it to :func:`hugging_face_decoder` with ``transformers=True``.
 
-    ``make``: ``(draft, target, ids, block)`` → an object with ``get_candidates(ids)``, which
-    returns the ids with drafts behind them and their logits, (1, L, V), or None, as
-    ``CandidateGenerator`` of ``transformers/generation/candidate_generator.py`` 5.24; and
-    ``update_candidate_strategy``, if it has that. Result: ``(draft, target, ids, length, block) ->
-    ids`` with what follows them.
+    Parameters
+    ----------
+    make : callable
+        ``(draft, target, ids, block)`` → an object with ``get_candidates(ids)``, which returns
+        the ids with drafts behind them and their logits, (1, L, V), or None, as
+        ``CandidateGenerator`` of ``transformers/generation/candidate_generator.py`` 5.24; and
+        ``update_candidate_strategy``, if it has that.
+
+    Returns
+    -------
+    callable
+        ``(draft, target, ids, length, block) -> ids`` with what follows them.
+
+    Raises
+    ------
+    ValueError
+        No callable.
     """
     as_callable(make, "make", "what makes a candidate generator of draft, target, ids and block")
 

@@ -20,11 +20,23 @@ def mlx_decoder(function: Callable[..., Any]) -> Callable[..., Any]:
     The models are small tables in the form that ``speculative_generate_step`` of
     ``mlx_lm/generate.py`` takes, at commit d78bf58e217c: ``model(ids, cache=...)`` gives logits,
     and ``make_cache()`` a list of one cache, which holds tokens and can be trimmed. Each text has
-    a seed of its own, which is given to ``mx.random.seed``. It needs mlx instead of PyTorch.
+    a seed of its own, which is given to ``mx.random.seed``.
 
-    ``function``: ``(draft, target, prompt, length)`` with the prompt's ids as an array of mlx,
-    (1,); it returns the tokens after it. Result: for ``check(engine, kind="block",
-    mode="pipeline")``.
+    Parameters
+    ----------
+    function : callable
+        ``(draft, target, prompt, length)`` with the prompt's ids as an array of mlx, (1,); it
+        returns the tokens after it.
+
+    Returns
+    -------
+    callable
+        For ``check(engine, kind="block", mode="pipeline")``.
+
+    Raises
+    ------
+    ValueError
+        No callable. When it is called: mlx is not installed.
     """
     as_callable(function, "function", "a decoder of draft, target, prompt and length")
 
@@ -84,14 +96,27 @@ class _Tokens:
 def llama_cpp_chain(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a verifier of blocks of ``common_sampler_sample_and_accept_n`` of llama.cpp.
 
-    Hand over a binding or a port of this function of C++ in ``common/sampling.cpp``: it draws a
-    token from each row of the target, up to the first one that is not the draft. It does not read
-    the draft's probabilities.
+    It is a function of C++ in ``common/sampling.cpp``, of which a binding or a port is handed over:
+    a token is drawn from each row of the target, up to the first one that is not the draft. The
+    draft's probabilities are not looked at.
 
-    ``function``: ``(logits, draft)`` of one text, (L + 1, V) in float32 and a list of L tokens →
-    the tokens that are kept, and the one after them. Unless it draws from the shared generators of
-    Python, NumPy or PyTorch, it has to take ``seed`` as well. Result: ``(target, drafts) -> emitted
-    tokens``; also with ``seed`` if the function takes one.
+    Parameters
+    ----------
+    function : callable
+        ``(logits, draft)`` of one text, (L + 1, V) in float32 and a list of L tokens → the tokens
+        that are kept, and the one after them. Where it does not draw from the shared generators of
+        Python, NumPy or PyTorch, it has to take ``seed`` as well.
+
+    Returns
+    -------
+    callable
+        ``(target, drafts) -> emitted tokens``, shape (B, L + 1), with −1 behind; also with ``seed``
+        if the function takes one.
+
+    Raises
+    ------
+    ValueError
+        No callable, or one that does not tell its parameters.
     """
     seeded = "seed" in parameters_of(function)
 

@@ -62,13 +62,27 @@ def sglang_chain(
 
     Its signature is that of ``python/sglang/srt/speculative/reject_sampling.py`` at commit
     0c23aa807d69 (later under ``sglang.kernels.ops.speculative``), which is that of
-    :func:`sglang_tree`'s function; ``draft_probs`` has a row for each draft. The adapter draws
-    the random numbers by ``torch.rand``, as SGLang does.
+    :func:`sglang_tree`'s function; ``draft_probs`` has a row for each draft. The random numbers
+    are the caller's: the adapter draws them by ``torch.rand``, as SGLang does.
 
-    ``function``: as for :func:`sglang_tree`. ``final_per_place``: whether
-    ``uniform_samples_for_final_sampling`` has a number for each place, shape (B, L + 1), as at that
-    commit; later versions take one for each row, shape (B,). Result: ``(draft, target, drafts) ->
-    (length, token)``.
+    Parameters
+    ----------
+    function : callable
+        As for :func:`sglang_tree`.
+    final_per_place : bool
+        Whether ``uniform_samples_for_final_sampling`` has a number for each place, shape
+        (B, L + 1), as at that commit; later versions take one for each row, shape (B,).
+
+    Returns
+    -------
+    callable
+        ``(draft, target, drafts) -> (length, token)``, each of shape (B,).
+
+    Raises
+    ------
+    ValueError
+        No callable, or no flag. When it is called: PyTorch is not installed; or what the function
+        wrote is no chain.
     """
     as_callable(function, "function", "chain_speculative_sampling_triton, or one like it")
     each_place = as_flag(final_per_place, "final_per_place")

@@ -16,12 +16,25 @@ ROWS = ("draft", "target", "drafts", "uniforms")  # arrays with one row for each
 
 
 def one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a verifier of batches with the same parameters, from one of a single text.
+    """Return a verifier of batches, from one of a single text.
 
-    ``function``: a verifier whose arrays have no batch axis, so that a block has drafts of shape
-    (L,). It returns numbers in place of arrays of shape (B,); or for a block the emitted tokens, as
-    many as there are, as a list or an array. It gets the same generator for all rows, and of a seed
-    one for each.
+    Parameters
+    ----------
+    function : callable
+        A verifier whose arrays have no batch axis, so that a block has drafts of shape (L,). It
+        returns numbers in place of arrays of shape (B,); or for a block the emitted tokens, as
+        many as there are, as a list or an array. It gets the same generator for all rows, and of
+        a seed one for each.
+
+    Returns
+    -------
+    callable
+        With the same parameters.
+
+    Raises
+    ------
+    ValueError
+        No callable, or one that does not tell its parameters.
     """
     names = parameters_of(function)
 
@@ -53,10 +66,23 @@ def _stacked(answers: list[Any], given: dict[str, Any]) -> Any:
 
 
 def on_logits(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a verifier of probabilities with the same parameters, from one of logits.
+    """Return a verifier of probabilities, from one of logits.
 
-    ``function``: a verifier whose ``draft`` and ``target`` are logits: the logarithms of
-    probabilities, minus infinity of 0.
+    Parameters
+    ----------
+    function : callable
+        A verifier whose ``draft`` and ``target`` are logits: the logarithms of probabilities,
+        minus infinity of 0.
+
+    Returns
+    -------
+    callable
+        With the same parameters.
+
+    Raises
+    ------
+    ValueError
+        No callable, or one that does not tell its parameters.
     """
     names = parameters_of(function)
 
@@ -75,11 +101,24 @@ def _logarithms(values: Any) -> Any:
 
 
 def linked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a verifier of trees that takes ``parents``, from one that takes links.
+    """Return a verifier of trees as parents, from one of trees as links.
 
-    ``function``: a verifier that takes ``next_token`` and ``next_sibling``, shape (N + 1,), instead
-    of ``parents``: :func:`links_of`. It returns the last slot that is kept, 0 for none, and the
-    token after it, each of shape (B,).
+    Parameters
+    ----------
+    function : callable
+        A verifier that takes ``next_token`` and ``next_sibling``, shape (N + 1,), instead of
+        ``parents``: :func:`links_of`. It returns the last slot that is kept, 0 for none, and the
+        token after it, each of shape (B,).
+
+    Returns
+    -------
+    callable
+        With ``parents`` instead.
+
+    Raises
+    ------
+    ValueError
+        No callable, or one that does not tell its parameters.
     """
     names = (name for name in parameters_of(function) if name not in ("next_token", "next_sibling"))
 
@@ -94,11 +133,24 @@ def linked(function: Callable[..., Any]) -> Callable[..., Any]:
 def paths_tree(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a verifier of trees whose paths part at the beginning, from one of paths.
 
-    ``function``: takes draft, shape (B, K, L, V), target, shape (B, K, L + 1, V), drafts, shape (B,
-    K, L), and uniforms, shape (B, L + 1), in this order. It returns which path is kept, how many
-    tokens of it, and the token after them, shape (B,) each: as
-    :func:`otspec.batch.greedy_multi_path`. Result: ``(draft, target, drafts, parents, rng) ->
-    (node, token)`` for shapes such as ``"3x1"``; another tree is a ``ValueError``.
+    Parameters
+    ----------
+    function : callable
+        Takes draft, shape (B, K, L, V), target, shape (B, K, L + 1, V), drafts, shape (B, K, L),
+        and uniforms, shape (B, L + 1), in this order. It returns which path is kept, how many
+        tokens of it, and the token after them, shape (B,) each: as
+        :func:`otspec.batch.greedy_multi_path`.
+
+    Returns
+    -------
+    callable
+        Of ``draft``, ``target``, ``drafts``, ``parents`` and ``rng``, for shapes such as
+        ``"3x1"``.
+
+    Raises
+    ------
+    ValueError
+        No callable; when it is called, a tree that is no such paths.
     """
     as_callable(function, "function", "a verifier of paths")
 
@@ -156,11 +208,25 @@ def draft_to_target(
     The draft's rows are handed over on the tokens that it can draw, from the last to the first, so
     that no id is the same in both vocabularies by chance alone.
 
-    ``function``: a verifier whose ``draft`` has D tokens on its last axis, and which takes
-    ``draft_to_target``, shape (D,): the target's id of each. ``offsets``: whether
-    ``draft_to_target`` is that id minus the draft's, as ``d2t`` of EAGLE-3. ``own_ids``: whether
-    ``drafts`` are ids of the draft's vocabulary; those that are not read are 0. Result: with the
-    other parameters of the function.
+    Parameters
+    ----------
+    function : callable
+        A verifier whose ``draft`` has D tokens on its last axis, and which takes
+        ``draft_to_target``, shape (D,): the target's id of each.
+    offsets : bool
+        Whether ``draft_to_target`` is that id minus the draft's, as ``d2t`` of EAGLE-3.
+    own_ids : bool
+        Whether ``drafts`` are ids of the draft's vocabulary; those that are not read are 0.
+
+    Returns
+    -------
+    callable
+        Without ``draft_to_target``.
+
+    Raises
+    ------
+    ValueError
+        No callable, one that does not tell its parameters, or no flag.
     """
     names = parameters_of(function)
     relative, own = as_flag(offsets, "offsets"), as_flag(own_ids, "own_ids")

@@ -24,11 +24,23 @@ def tensorrt_chain(function: Callable[..., Any]) -> Callable[..., Tensor]:
     """Return a verifier of blocks of ``rejection_sampling_one_model`` of TensorRT-LLM.
 
     Its signature is that of ``tensorrt_llm/_torch/speculative/interface.py`` at commit
-    00b6d5a25c30, which calls FlashInfer: it draws from the generator of the device.
+    00b6d5a25c30, which calls FlashInfer: the generator of the device is drawn from.
 
-    ``function``: ``(draft_probs, draft_token_ids, target_probs)``, which returns the emitted
-    tokens, shape (B, L + 1), and how many of each row count, the last one included. Result:
-    ``(draft, target, drafts) -> emitted tokens``.
+    Parameters
+    ----------
+    function : callable
+        ``(draft_probs, draft_token_ids, target_probs)``, which returns the emitted tokens, shape
+        (B, L + 1), and how many of each row count, the last one included.
+
+    Returns
+    -------
+    callable
+        ``(draft, target, drafts) -> emitted tokens``, shape (B, L + 1), with −1 behind.
+
+    Raises
+    ------
+    ValueError
+        No callable. When it is called: PyTorch is not installed.
     """
     as_callable(function, "function", "rejection_sampling_one_model, or one like it")
 

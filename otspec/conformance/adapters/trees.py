@@ -14,9 +14,20 @@ from otspec.conformance.adapters.tensors import as_array, draw, logits_of, tenso
 def links_of(parents: Sequence[int]) -> tuple[IntArray, IntArray]:
     """Return the first child and the next sibling of each slot of a tree.
 
-    Slot 0 is the text and slot i + 1 is node i; −1 where there is none.
+    Parameters
+    ----------
+    parents : sequence of int
+        The parent of each node; −1 for the text.
 
-    ``parents``: the parent of each node, before it; −1 for the text. Result, shape (nodes + 1,).
+    Returns
+    -------
+    next_token, next_sibling : ndarray of int, shape (nodes + 1,)
+        Slot 0 is the text and slot i + 1 is node i; −1 where there is none.
+
+    Raises
+    ------
+    ValueError
+        A parent that does not come before its child.
 
     Examples
     --------
@@ -35,10 +46,22 @@ def links_of(parents: Sequence[int]) -> tuple[IntArray, IntArray]:
 
 
 def paths_of(parents: Sequence[int]) -> IntArray:
-    """Return the slots from the text to each leaf: slot 0 is the text and slot i + 1 is node i.
+    """Return the slots on the way from the text to each leaf.
 
-    ``parents``: the parent of each node, before it; −1 for the text. Result, shape (leaves, depth +
-    1): with −1 behind the shorter paths.
+    Parameters
+    ----------
+    parents : sequence of int
+        The parent of each node; −1 for the text.
+
+    Returns
+    -------
+    ndarray of int, shape (leaves, depth + 1)
+        Slot 0 is the text and slot i + 1 is node i; −1 behind the shorter paths.
+
+    Raises
+    ------
+    ValueError
+        A parent that does not come before its child.
 
     Examples
     --------
@@ -62,12 +85,26 @@ def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, In
 
     Its signature is that of ``eagle.model.utils.evaluate_posterior`` of EAGLE-2 and EAGLE-3, whose
     trees are the likeliest tokens: a child counts as certain, whatever it was drafted with. It
-    verifies one text per call and draws from Python's ``random``; the adapter draws the token
-    after the kept ones, by ``torch.multinomial``.
+    verifies one text per call and draws from Python's ``random``; the token after the kept ones is
+    the caller's to draw, which the adapter does, by ``torch.multinomial``.
 
-    ``function``: ``(logits, candidates, logits_processor)`` with paths from the root to each leaf,
-    the shorter ones with −1 behind; it returns a path, how many of its nodes are kept, and what the
-    next token is drawn from. Result: ``(target, drafts, parents) -> (node, token)``.
+    Parameters
+    ----------
+    function : callable
+        ``(logits, candidates, logits_processor)`` with paths from the root to each leaf, the
+        shorter ones with −1 behind; it returns a path, how many of its nodes are kept, and what
+        the next token is drawn from.
+
+    Returns
+    -------
+    callable
+        ``(target, drafts, parents) -> (node, token)``, each of shape (B,).
+
+    Raises
+    ------
+    ValueError
+        No callable. When it is called: PyTorch is not installed; or the function keeps more nodes
+        than its path has.
     """
     as_callable(function, "function", "evaluate_posterior of EAGLE, or one like it")
 

@@ -13,10 +13,13 @@ class Uniform:
     """A number drawn uniformly between 0 and 1, known to lie between two bounds.
 
     To compare it with a number is a random choice if that lies between the bounds, and narrows
-    them. Comparisons with the same ``Uniform`` therefore agree, as in code that uses one random
-    number twice.
+    them. Two comparisons with the same ``Uniform`` therefore agree with each other, as those of
+    code that uses one random number twice.
 
-    ``chance``: what makes the choices.
+    Parameters
+    ----------
+    chance : Branch
+        What makes the choices.
     """
 
     def __init__(self, chance: Branch) -> None:

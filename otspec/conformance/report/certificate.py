@@ -42,11 +42,19 @@ LIMITS = (  # what a reader may not conclude
 class Certificate(Shown):
     """A report, with what another person needs to judge and to repeat it.
 
-    Raises ``ValueError``: no report, no path or no text.
+    Parameters
+    ----------
+    report : Report
+        Of :func:`otspec.conformance.check`.
+    source : str or path, optional
+        The file of the code that was checked; by default that of the verifier's module.
+    command : str, optional
+        What repeats the check; by default a call of ``check`` with the same settings.
 
-    ``report``: of :func:`otspec.conformance.check`. ``source``: the file of the code that was
-    checked; by default that of the verifier's module. ``command``: what repeats the check; by
-    default a call of ``check`` with the same settings.
+    Raises
+    ------
+    ValueError
+        No report, no path or no text.
     """
 
     report: Report
@@ -93,8 +101,17 @@ class Certificate(Shown):
     def save(self, path: str | Path) -> tuple[Path, Path]:
         """Write the page, and the document as JSON beside it; return both places.
 
-        ``path``: of the page: it ends in ``.md`` or ``.html``. Raises ``ValueError``: another
-        ending, or no path; ``OSError``: a file cannot be written.
+        Parameters
+        ----------
+        path : str or path
+            Of the page: it ends in ``.md`` or ``.html``.
+
+        Raises
+        ------
+        ValueError
+            Another ending, or no path.
+        OSError
+            A file cannot be written.
         """
         place = as_path(path)
         text = PAGES[as_choice(place.suffix, "the ending of path", PAGES)](self)

@@ -212,7 +212,10 @@ class Report(Shown):
     def text(self, *, cases: bool = False) -> str:
         """Return the report for a terminal or a log.
 
-        ``cases``: whether to list all cases, also those where nothing is wrong.
+        Parameters
+        ----------
+        cases : bool
+            Whether to list all cases, also those where nothing is wrong.
         """
         return as_text(self.document(), as_flag(cases, "cases"))
 
@@ -227,7 +230,12 @@ class Report(Shown):
     def save(self, path: str | Path) -> None:
         """Write the report to a file, in the form that its ending names: see :data:`FORMS`.
 
-        Raises ``ValueError``: another ending, or no path; ``OSError``: the file cannot be written.
+        Raises
+        ------
+        ValueError
+            Another ending, or no path.
+        OSError
+            The file cannot be written.
         """
         place = as_path(path)
         form = FORMS[as_choice(place.suffix, "the ending of path", FORMS)]

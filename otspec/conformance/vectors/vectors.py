@@ -51,9 +51,6 @@ def reference_vectors(
 ) -> dict[str, Any]:
     """Return the reference vectors as a document that JSON can hold.
 
-    Raises ``ValueError``: another kind, a number out of range, or a distance that takes too many
-    samples to see.
-
     Parameters
     ----------
     kinds : iterable of str
@@ -64,6 +61,11 @@ def reference_vectors(
         The probability with which a right verifier fails one of the sequential.
     rounding : float
         The errors of a probability that count as rounding.
+
+    Raises
+    ------
+    ValueError
+        Another kind, a number out of range, or a distance that takes too many samples to see.
     """
     test = {
         "detect": as_float_above(detect, "detect", 0, 1),

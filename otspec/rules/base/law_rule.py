@@ -107,8 +107,7 @@ class MaskedRule(LawRule):
 class ProgramRule(LawRule):
     """A rule that is written as one function ``verify(drafts, chance)``.
 
-    :func:`otspec.audit` says whether the output is distributed as the target. Raises
-    ``ValueError``: an unusable target, or no callable; later, an answer that is neither of the two.
+    Law: nobody knows. :func:`otspec.audit` says whether the output is distributed as the target.
 
     Parameters
     ----------
@@ -116,7 +115,13 @@ class ProgramRule(LawRule):
     target : array_like, shape (n,)
     function : callable
         Takes the drafts, a tuple of k token ids, and a :class:`otspec.chance.Chance`. Returns the
-        position of the accepted draft, or the distribution to draw the output from, shape (n,).
+        position of the draft that it accepts; or the distribution that the output is drawn from
+        instead, shape (n,).
+
+    Raises
+    ------
+    ValueError
+        An unusable target, or no callable; later, an answer that is neither of the two.
 
     Examples
     --------

@@ -28,8 +28,6 @@ MOST_LISTED = 1_000_000
 class PairRule(Rule):
     """A rule that is made from one draft distribution, a target and k.
 
-    Raises ``ValueError``: unusable distributions, or a k that the rule or its law does not take.
-
     Parameters
     ----------
     draft, target : array_like, shape (n,)
@@ -38,6 +36,11 @@ class PairRule(Rule):
         Number of drafts.
     normalize : bool
         Scale both distributions to sum 1.
+
+    Raises
+    ------
+    ValueError
+        Unusable distributions, or a k that the rule or its law does not take.
     """
 
     law_class: ClassVar[type[SingleDraftLaw]] = IID

@@ -83,17 +83,38 @@ class Rule(Frozen, ABC):
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts: the rule as a program, in the steps of its source.
 
-        ``drafts``: k token ids, not checked here. ``chance``: all the randomness; run again for the
-        same drafts, the program must make the same choices. Result: the position of the accepted
-        draft; if there is none, the distribution to draw the output from, shape (n,).
+        Parameters
+        ----------
+        drafts : sequence of int, length k
+            Token ids, which are not checked here.
+        chance : Chance
+            All the randomness of the program. It must make the same choices again when it is run
+            again for the same drafts.
+
+        Returns
+        -------
+        int or ndarray, shape (n,)
+            The position of the draft that is accepted. If none is, the distribution that the output
+            is drawn from instead.
         """
 
     def joint_kernel(self, x: Sequence[int]) -> Array:
         """Return the joint distribution of the accepted draft and the output, given the drafts.
 
-        ``x``: k token ids, else ``ValueError``. Result, shape (k + 1, n). Entry (i, y): draft i is
-        accepted and y is the output (so y = x_i). Last row: no draft is accepted and y is drawn
-        instead, which may happen to be one of them.
+        Parameters
+        ----------
+        x : sequence of int, length k
+
+        Returns
+        -------
+        ndarray, shape (k + 1, n)
+            Entry (i, y): draft i is accepted and y is the output (so y = x_i). The last row: no
+            draft is accepted and y is drawn instead, which may happen to be one of them.
+
+        Raises
+        ------
+        ValueError
+            Not k token ids.
         """
         return self._joint_kernel(as_drafts(x, self.law))
 
@@ -114,9 +135,19 @@ class Rule(Frozen, ABC):
         return token, token in drafts
 
     def acceptance(self) -> Number:
-        """Return P(the output is one of the drafts), also by a residual draw, exactly.
+        """Return the probability that the output is one of the drafts, exactly.
 
-        Raises ``NotExactError`` if it takes too long: use :meth:`estimate`.
+        This counts every output that equals a draft, also when a residual draw happens to. It is
+        short for ``accepted().probability``.
+
+        Returns
+        -------
+        float or Fraction
+
+        Raises
+        ------
+        NotExactError
+            It would take too long; :meth:`estimate` estimates it.
         """
         return as_number(self._by_token().sum(), like=self.target)
 
@@ -134,9 +165,22 @@ class Rule(Frozen, ABC):
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
         """Estimate what :meth:`accepted` says, from drafts that are drawn at random.
 
-        ``size``: how many tuples of drafts, at least 2. The numbers, with intervals, are means over
-        the tuples of the rule's exact law given each. Raises ``ValueError``: fewer than two tuples,
-        or more than the memory holds.
+        Parameters
+        ----------
+        size : int
+            How many tuples of drafts, at least 2.
+        seed : int
+
+        Returns
+        -------
+        Estimated
+            The same numbers with intervals. They are means over the tuples of what the rule does
+            of each exactly, unless the rule knows more.
+
+        Raises
+        ------
+        ValueError
+            Fewer than two tuples, or more than the memory holds.
         """
         return DrawnDrafts(self, size, seed)
 

@@ -44,9 +44,7 @@ class ImportanceSampling(PairRule):
     Law: the output is distributed as the target. With k = 2 and ``free`` ≥ n it is optimal for the
     drafts; with smaller ``free`` the loss is at most Σ (q − p₁p₂)₊ over the other tokens. Every
     stage loses, so that more drafts with few free tokens may accept less than two.
-    Source: Canonical, alg. 1, remarks 3 and 4, app. G. Raises ``ValueError``: also for ``others``
-    that are not k − 1 distributions, ``free`` below 0, ``alphabet`` below 1, an unknown solver, and
-    more than 10,000 drafts.
+    Source: Canonical, alg. 1, remarks 3 and 4, app. G.
 
     Of several best selections the rule takes the lexicographically first maximum flow, in the order
     of token ids (:func:`otspec.rules.importance.shared_pairs.shared_pairs`). With ``free`` ≥ n its
@@ -70,6 +68,12 @@ class ImportanceSampling(PairRule):
         with probability q(those), and otherwise drawn from the rest of the target.
     solver : {"highs", "cvxpy", "rational"}, optional
         Of the linear programs; by default they are solved as flows, which is much faster.
+
+    Raises
+    ------
+    ValueError
+        Also for ``others`` that are not k − 1 distributions, ``free`` below 0, ``alphabet`` below
+        1, an unknown solver, and more than 10,000 drafts.
 
     Examples
     --------
@@ -160,8 +164,12 @@ class ImportanceSampling(PairRule):
         """Return the probability that the output is one of the drafts.
 
         Σ min(b, q) for the selected draft, plus residual draws that happen to be another draft: in
-        O(n log n + s²) for k ≤ 2, and in O(n² k) for more. Raises ``NotExactError``: more than two
-        drafts of too many tokens.
+        O(n log n + s²) for k ≤ 2, and in O(n² k) for more.
+
+        Raises
+        ------
+        NotExactError
+            More than two drafts of too many tokens.
         """
         return self.verified.acceptance()
 

@@ -22,9 +22,14 @@ class InterpolatedVerification(AgainstAnother):
     """Couple the draft maximally with w p + (1 − w) q.
 
     Law: the output is that mixture, which lies between draft and target at every token, so that no
-    rule with its total variation accepts more. ``weight``: w, from 0 (maximal coupling) to 1.
+    rule with its total variation accepts more.
     Source: a baseline in the code of Hao and Mou (arXiv 2604.04987); transformers'
     ``assistant_ensemble_weight`` is 1 − w. Parameters and errors: :class:`LossyRule`.
+
+    Parameters
+    ----------
+    weight : number
+        w, from 0, which is maximal coupling, to 1, which accepts every draft.
 
     Examples
     --------
@@ -50,12 +55,17 @@ class InterpolatedVerification(AgainstAnother):
 class FuzzyVerification(AgainstAnother):
     """Accept every draft if draft and target diverge by less than a threshold, else couple them.
 
-    Law: the output is distributed as the draft or as the target: at one position the rule has only
-    the two ends of the frontier. The divergence is Jensen and Shannon's in nats, from 0 to ln 2.
-    ``threshold``: from 0, which is maximal coupling.
+    Law: the output is distributed as the draft or as the target. The divergence is Jensen and
+    Shannon's, in nats: a float, from 0 to ln 2. At one position the rule has no point between the
+    two ends of the frontier.
     Source: Holsman, Huang and Dhingra (arXiv 2502.20704), in the form that falls back to lossless
     verification, as Xia, Ribar and Balança (arXiv 2607.08690) compare it. Parameters and errors:
     :class:`LossyRule`.
+
+    Parameters
+    ----------
+    threshold : float
+        From 0, which is maximal coupling.
 
     Examples
     --------
@@ -89,10 +99,15 @@ class FuzzyVerification(AgainstAnother):
 class CascadeByPosition(AgainstAnother):
     """Defer to the target, without loss, if max p < max q − α TV(p, q); else accept every draft.
 
-    Law: the output is distributed as the draft or as the target: at one position the rule has only
-    the two ends of the frontier. ``alpha``: what deferring costs; more accepts more drafts.
+    Law: the output is distributed as the draft or as the target. At one position the rule has no
+    point between the two ends of the frontier.
     Source: Narasimhan et al., "Faster cascades via speculative decoding" (arXiv 2405.19261), the
     plug-in estimate OPT of the best deferral, eq. 10. Parameters and errors: :class:`LossyRule`.
+
+    Parameters
+    ----------
+    alpha : number
+        What deferring costs; the more, the more drafts are accepted.
 
     Examples
     --------
@@ -125,11 +140,16 @@ class CascadeByPosition(AgainstAnother):
 class CascadeByToken(AgainstAnother):
     """Couple the draft with itself on the target's top tokens, and the target for the rest.
 
-    Law: the output, and what is verified against, is p on T = {q ≥ (1 − α) max q}, plus p(off T)
-    times q. It exceeds both p and q on the tokens of T where p ≥ q, which costs more than the
-    frontier asks for. ``alpha``: from 0 (trust the likeliest token) to 1 (accept every draft).
+    The law to verify against is p on T = {q ≥ (1 − α) max q}, plus p(off T) times q. It exceeds
+    both p and q on the tokens of T where p ≥ q, which costs more than the frontier asks for.
+    Law: the output is that law.
     Source: Narasimhan et al., "Faster cascades via speculative decoding" (arXiv 2405.19261), the
     token-specific rule of the top tokens (TokenV3). Parameters and errors: :class:`LossyRule`.
+
+    Parameters
+    ----------
+    alpha : number
+        From 0, where only the likeliest token is trusted, to 1, which accepts every draft.
 
     Examples
     --------

@@ -15,10 +15,23 @@ from otspec.optimum.plan import optimal_plan
 def rule_attaining(best: Optimum) -> rules.Rule:
     """Return a rule that accepts as much as an optimum says, with the output that it says.
 
-    Its ``target`` is ``best.output``. At any vocabulary size it is pooled selection for i.i.d. and
-    distinct drafts, and the optimal rule of the other laws over one draft distribution; else it is
-    an optimal plan, at sizes where there is one. Raises ``ValueError``: no optimum (as from
-    :func:`otspec.optimal_acceptance`), or too many tuples of drafts for a plan.
+    Parameters
+    ----------
+    best : Optimum
+        From :func:`otspec.optimal_acceptance`.
+
+    Returns
+    -------
+    Rule
+        Its ``target`` is what it outputs: ``best.output``. For i.i.d. drafts and without
+        replacement it is pooled selection for that output, for the other laws over one draft
+        distribution their optimal rule; at any vocabulary size. For the rest it is an optimal plan,
+        at sizes where there is one.
+
+    Raises
+    ------
+    ValueError
+        No optimum, or a law of too many tuples of drafts for a plan.
 
     Examples
     --------

@@ -24,9 +24,15 @@ class Cactus(LossyRule):
     Accept x with probability min(1, γ(x)/p(x)), else draw from (h − p)₊. The law h depends on the
     draft, so that what the output is distributed as is none of these laws.
     Law: with c(x) = (1 − γ(x))/(1 − q(x)) the output is min(p, γ) + Σ_x (p − γ)₊(x) (c(x) q − p)₊ /
-    Σ (c(x) q − p)₊: one sort. ``delta``: δ, from 0, which is maximal coupling.
+    Σ (c(x) q − p)₊: one sort. The root is a float, which exact distributions take as the number
+    that it is.
     Source: Hao and Mou, "Constrained acceptance speculative sampling" (arXiv 2604.04987), and its
     code. Parameters and errors: :class:`LossyRule`; ``k`` is 1.
+
+    Parameters
+    ----------
+    delta : number
+        δ, from 0, which is maximal coupling.
 
     Examples
     --------

@@ -44,13 +44,18 @@ class LenientRule(AcceptOrReplace):
 
 @dataclass(frozen=True, eq=False)
 class Lenience(LenientRule):
-    """Be lenient by a fixed l: see :class:`LenientRule`.
+    """Accept the draft x with probability min(1, q(x)/(l p(x))), else draw from (q − p)₊.
 
-    Law: no token is more than 1/l times too likely. ``lenience``: l, above 0 and at most 1, which
-    is maximal coupling.
+    Law: as of :class:`LenientRule`; no token is more than 1/l times too likely. ``lenience`` 1 is
+    maximal coupling.
     Source: Leviathan, Kalman and Matias (arXiv 2211.17192), app. A.5, which changes the comparison
     of alg. 1 and not what is drawn after it; also mentored decoding with β = 1 (Xia, Ribar and
     Balança, arXiv 2607.08690). Parameters and errors: :class:`LossyRule`.
+
+    Parameters
+    ----------
+    lenience : number
+        l, above 0 and at most 1.
 
     Examples
     --------
@@ -77,9 +82,23 @@ class Lenience(LenientRule):
 class EntropyLenience(LenientRule):
     """Be lenient by l = min(exp(−α H(q)), m): the more, the less certain the target is.
 
-    H is Shannon's entropy in nats. ``alpha``: α, at least 0. ``most``: m, above 0 and at most 1.
+    Law: as of :class:`LenientRule`. H is Shannon's entropy in nats; l is a float, which exact
+    distributions take as the number that it is.
     Source: vLLM Ascend's entropy verification, whose defaults these are (posterior_alpha,
-    posterior_threshold). Law, parameters and errors: :class:`LenientRule`.
+    posterior_threshold). Parameters and errors: :class:`LossyRule`.
+
+    Parameters
+    ----------
+    alpha : number
+        α, at least 0.
+    most : number
+        m, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> rule = EntropyLenience([0.5, 0.5], [0.25, 0.75])
+    >>> round(rule.share, 4), rule.declared_output.round(4).tolist()
+    (0.7986, [0.3131, 0.6869])
     """
 
     name: ClassVar[str] = "entropy-lenience"
@@ -109,10 +128,14 @@ class MentoredDecoding(AcceptOrReplace):
     Law: the output is the draft where that is from q/β to q/α, and the nearer of the two elsewhere;
     β ≥ 1 is such that it sums to 1. Of all laws with its KL(target ‖ output) none has more in
     common with the draft, as the source proves. It lies between draft and target at every token,
-    so that it is on the frontier of total variation, too. ``alpha``: α, above 0 and at most 1,
-    which is maximal coupling; :meth:`within` finds it for a budget.
+    so that it is on the frontier of total variation, too.
     Source: Tran-Thien, "An optimal lossy variant of speculative decoding" (2023), with the code of
     its supplement. Parameters and errors: :class:`LossyRule`.
+
+    Parameters
+    ----------
+    alpha : number
+        α, above 0 and at most 1, which is maximal coupling. :meth:`within` finds it for a budget.
 
     Examples
     --------
@@ -133,8 +156,21 @@ class MentoredDecoding(AcceptOrReplace):
     def within(cls, draft: DistributionLike, target: DistributionLike, budget: Any) -> Self:
         """Return the rule that accepts most with KL(target ‖ output) within a budget.
 
-        ``budget``: in nats, at least 0. Its α is found by bisection, to one part in 2^40. Raises
-        ``ValueError``: unusable distributions, or a budget that is no number from 0.
+        Parameters
+        ----------
+        draft, target : array_like, shape (n,)
+        budget : float
+            In nats, at least 0.
+
+        Returns
+        -------
+        MentoredDecoding
+            Its α is found by bisection, to one part in 2^40.
+
+        Raises
+        ------
+        ValueError
+            Unusable distributions, or a budget that is no number from 0.
         """
         draft, target = as_pair(draft, target)
         most = float(as_real(budget, "budget", 0))

@@ -25,11 +25,18 @@ class TypicalAcceptance(AcceptOrReplace):
     """Accept the draft x if q(x) > min(ε, δ exp(−H(q))), else take the target's likeliest token.
 
     Law: the output is the draft on the tokens that are accepted, and all the rest on the one token
-    (or spread as the target is, with ``otherwise`` = ``"target"``). H is Shannon's entropy in nats.
-    ``epsilon`` and ``delta``: from 0 to 1; vLLM's posterior_threshold and posterior_alpha.
+    (or spread as the target is). H is Shannon's entropy in nats, of which the threshold is a float;
+    exact distributions are compared with that float as the number that it is.
     Source: Medusa (arXiv 2401.10774), typical acceptance, whose defaults these are; vLLM's
     TypicalAcceptanceSampler. Both add 1e-5 within the logarithm, which is left out here.
     Parameters and errors: :class:`LossyRule`.
+
+    Parameters
+    ----------
+    epsilon, delta : number
+        From 0 to 1; vLLM's posterior_threshold and posterior_alpha.
+    otherwise : str
+        What is put in the place of a draft: ``"greedy"``, or ``"target"`` for a draw from it.
 
     Examples
     --------
@@ -76,8 +83,13 @@ class RollbackPolicy(AcceptOrReplace):
     drafted token under the target with a threshold; its fallback says when drafting ends, which is
     no matter of one token. Parameters and errors: :class:`LossyRule`.
 
-    ``rollback``: the threshold in nats, at least 0. ``otherwise``: ``"target"``, or ``"greedy"``
-    for the target's likeliest token.
+    Parameters
+    ----------
+    rollback : float
+        The threshold in nats, at least 0. What it asks of q, exp(−rollback), is a float, and exact
+        distributions are compared with it as the number that it is.
+    otherwise : str
+        ``"target"``, or ``"greedy"`` for the target's likeliest token.
 
     Examples
     --------
@@ -126,7 +138,12 @@ class RelaxedTop(AcceptOrReplace):
     Source: TensorRT-LLM's relaxed acceptance for thinking phases, whose documentation recommends
     these defaults (``relaxed_topk``, ``relaxed_delta``). Parameters and errors: :class:`LossyRule`.
 
-    ``count``: at least 1. ``delta``: δ, from 0 to 1.
+    Parameters
+    ----------
+    count : int
+        How many tokens, at least 1.
+    delta : number
+        δ, from 0 to 1.
 
     Examples
     --------

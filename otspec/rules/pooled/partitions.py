@@ -101,7 +101,7 @@ class Graded(Partition):
     It is what :func:`otspec.batch.pooled_selection` does, and for distinct drafts
     :func:`otspec.batch.pooled_selection_without_replacement`: no sort and no histogram. Distinct
     drafts are the tokens that arrive first, each arrival is put in a pool, and of light tokens the
-    repeated arrivals count, too. Raises ``ValueError``: unusable numbers.
+    repeated arrivals count, too.
 
     Parameters
     ----------
@@ -110,6 +110,11 @@ class Graded(Partition):
         drafts, to the most that a token can be drafted over its draft mass.
     heavy : int
         Of distinct drafts, tokens heavier than the one after the ``heavy`` heaviest are heavy.
+
+    Raises
+    ------
+    ValueError
+        Unusable numbers.
     """
 
     count: int = 6

@@ -34,25 +34,30 @@ class PooledSelection(PooledRule):
     """Select a draft from the highest group of pools that holds one, then couple maximally.
 
     Pools are sets of tokens that are adjacent in the order of target/draft. A uniform number
-    decides which boundaries of pools are barriers. The rule takes the highest barrier with drafts
-    above it, and selects one of these drafts uniformly at random. The distribution b of the
-    selected token is known: it is accepted with probability min(1, q/b), else the output is drawn
-    from (q − b)₊.
+    decides which boundaries of pools are barriers. The rule looks for the highest barrier with
+    drafts above it, and selects one of these drafts uniformly at random. The distribution b of the
+    selected token is known. It is accepted with probability min(1, q/b), else the output is drawn
+    from (q − b)₊. So the rule is exactly lossless, whatever the pools.
 
-    Laws: the output is distributed as the target, whatever the pools. With :class:`ByToken` and
-    :class:`Fewest` pools no rule for i.i.d. drafts accepts more. Source: the feasible laws b are
-    those of Border's theorem; "Pooled selection" in the documentation derives the barriers. Raises
-    ``ValueError``: as :class:`otspec.rules.PairRule`; or unusable pools, or more than 10⁹ drafts.
+    Laws: the output is distributed as the target. With :class:`ByToken` and :class:`Fewest` pools
+    no rule for i.i.d. drafts accepts more. Source: the feasible laws b are those of Border's
+    theorem; the barriers are derived in the documentation ("Pooled selection").
 
     Parameters
     ----------
     draft, target, k, normalize
         As for :class:`otspec.rules.PairRule`.
     pools : Partition, str, int or array_like
-        ``ByToken()`` or ``"tokens"``: a pool for every ratio. ``Fewest()`` or ``"fewest"``: the
-        fewest pools with which Σ min(b, q) is the optimum, often ten at full vocabulary.
-        ``Bins(256)`` or the number: :class:`Bins`. ``Thresholds([...])`` or the numbers:
-        :class:`Thresholds`. ``Graded(6)``: what :func:`otspec.batch.pooled_selection` does.
+        ``ByToken()`` or ``"tokens"``: a pool for every ratio that occurs. ``Fewest()`` or
+        ``"fewest"``: the fewest pools with which Σ min(b, q) is the optimum, often ten at full
+        vocabulary. ``Bins(256)`` or the number: bins of equal width in log₂(target/draft) between
+        −8 and 8: no sort. ``Thresholds([...])`` or the strictly increasing numbers: on
+        target/draft. ``Graded(6)``: what :func:`otspec.batch.pooled_selection` does.
+
+    Raises
+    ------
+    ValueError
+        As :class:`otspec.rules.PairRule`; or unusable pools, or more than 10⁹ drafts.
 
     Notes
     -----

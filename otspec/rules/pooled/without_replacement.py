@@ -82,8 +82,13 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def acceptance(self) -> Number:
         """Return Σ min(b, q) with optimal pools: a residual token is then never a draft.
 
-        With other pools it takes an enumeration of how often a residual token is a draft. Raises
-        ``NotExactError``: such pools, and more than 20,000 draft tuples.
+        In floats that is found as the optimum of the law, which it is (Beyond, prop. 3), without
+        b. With other pools how often a residual token is a draft takes an enumeration.
+
+        Raises
+        ------
+        NotExactError
+            Such pools, and more than 20,000 draft tuples; :meth:`estimate` simulates them.
         """
         # In floats the optimum of the law, without b (Beyond, prop. 3).
         if self.pools.optimal and is_exact(self.draft):

@@ -119,15 +119,13 @@ class PriorityMixture(LawRule):
 
     Laws: the output is distributed as the target, whatever the orders; the acceptance is at most
     ``gap`` below the optimum unless orders or pools were used up; :attr:`bound` proves it. Source:
-    the vertices of the feasible selection laws (Border's theorem for any draft law). Raises
-    ``ValueError``: an unusable target, one that does not fit the law, a negative gap, no order, or
-    pools of drafts that are not independent.
+    the vertices of the feasible selection laws (Border's theorem for any draft law).
 
     Parameters
     ----------
     draft_law : DraftLaw
-        Any law with ``inside_prefixes``: two or more independent drafts and drafts without
-        replacement at any vocabulary, others where they can be enumerated.
+        Any law whose ``inside_prefixes`` is at hand: two or more independent drafts and drafts
+        without replacement at any vocabulary, others where they can be enumerated.
     target : array_like, shape (n,)
     gap : number
         Stop adding orders when the acceptance is certified to be this close to the optimum.
@@ -135,11 +133,18 @@ class PriorityMixture(LawRule):
     most : int
         How many orders to try at most.
     pools : str, int or array_like of int, shape (n,)
-        What is put in order: ``"tokens"``, all tokens, for every law; for independent drafts also
-        the pool of each token, or how many pools at most, from 2 to 4,096, which are cut where it
-        matters: hundreds do at any vocabulary. In a pool a draft is selected uniformly at random.
+        What is put in order. ``"tokens"``: all tokens, for every law. For independent drafts also
+        how many pools of tokens at most, from 2 to 4,096, which are cut where it matters: hundreds
+        do at any vocabulary, in about a second. Or the pool of each token. A draft
+        in a pool is selected uniformly at random.
     normalize : bool
         Scale the target to sum 1.
+
+    Raises
+    ------
+    ValueError
+        An unusable target, another length or arithmetic than the law's, a negative gap, no
+        order, or pools of drafts that are not independent.
 
     Examples
     --------
@@ -196,7 +201,12 @@ class PriorityMixture(LawRule):
     def acceptance(self) -> Number:
         """Return Σ min(b, q) and how often a residual token happens to be a draft, enumerated.
 
-        The second is at most ``bound`` − Σ min(b, q). Raises ``NotExactError``: too many drafts.
+        The second is at most ``bound`` − Σ min(b, q).
+
+        Raises
+        ------
+        NotExactError
+            Too many drafts.
         """
         if self.mixture.accepted == self.bound:
             return self.bound

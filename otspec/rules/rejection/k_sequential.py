@@ -31,20 +31,27 @@ class KSequential(PairRule):
 
     With β = Σ min(p, q/ρ) and p_acc = 1 − (1−β)^k, the residual after k rejections is
     ∝ q − min(p, q/ρ) p_acc/β. That is nowhere negative, so that the rule is lossless, for every
-    ρ ≥ ρ*, the root of p_acc = ρβ; and for no other, unless q ≥ ρ* p wherever q > 0: then for all.
+    ρ ≥ ρ*, the root of p_acc = ρβ; and for no other, unless q ≥ ρ* p wherever q > 0: then it is for
+    every ρ > 0.
 
-    Law: the output is distributed as the target; at ρ* the acceptance is at least 1 − (1 − 1/k)^k
-    times the optimum. Source: SpecTr, alg. 2 and thm. 1; which ρ are lossless: Theory, 31. Raises
-    ``ValueError``: also for a ρ with which the rule is lossy, naming ρ* and a token that is put out
-    too often, and for more than 2,000 exact drafts.
+    Law: the output is distributed as the target; at ρ* the acceptance is at least
+    1 − (1 − 1/k)^k times the optimum. Source: SpecTr, alg. 2 and thm. 1; which ρ are lossless:
+    the documentation ("Theory", 31).
 
     Parameters
     ----------
     draft, target, k, normalize
         As for :class:`otspec.rules.PairRule`.
     rho : float or Fraction, optional
-        Any ρ with which the rule is lossless; by default :attr:`lossless_from`, or ρ* where that
-        is 0. An irrational ρ* is replaced by a fraction less than 2⁻⁶⁴ above it.
+        Any ρ with which the rule is lossless; by default ρ*. In exact arithmetic, where ρ* is
+        irrational as a rule, the default is ρ* if that is rational and else a fraction less than
+        2⁻⁶⁴ above it, so that the rule stays exactly lossless.
+
+    Raises
+    ------
+    ValueError
+        Also for a ρ with which the rule is lossy; the message names ρ*, and a token that is put
+        out too often. In exact arithmetic, more than 2,000 drafts.
 
     Examples
     --------

@@ -60,8 +60,12 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
     def acceptance(self) -> Number:
         """Return the acceptance; a residual token is never one of the drafts.
 
-        Exact for k ≤ 2 in O(n log n), and above in O(n^{k−1} log n). Raises ``NotExactError``:
-        n^{k−2} is above 4,000 (tokens that can be drafted): see :meth:`estimate`.
+        Exact for k ≤ 2 in O(n log n), and above in O(n^{k−1} log n).
+
+        Raises
+        ------
+        NotExactError
+            n^{k−2} is above 4,000 (tokens that can be drafted): see :meth:`estimate`.
         """
         if not self._summable:
             raise NotExactError(
@@ -111,9 +115,23 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
     def estimate(self, size: int = _SIZE, seed: int = 0) -> Estimated:
         """Estimate what :meth:`accepted` says along simulated rejections, at any vocabulary size.
 
-        ``size``: how many tuples are drawn given that they are rejected, at least 2. The acceptance
-        is the mean of 1 − W(c), each between 0 and 1, however little the drafts leave; see
-        :class:`otspec.rules.rejection.rejected_paths.DistinctPaths`. Raises ``ValueError``: fewer.
+        Parameters
+        ----------
+        size : int
+            How many tuples of drafts are drawn given that they are rejected, at least 2.
+        seed : int
+
+        Returns
+        -------
+        Estimated
+            The acceptance is the mean of 1 − W(c), each of which is between 0 and 1, however
+            little the drafts leave; see
+            :class:`otspec.rules.rejection.rejected_paths.DistinctPaths`.
+
+        Raises
+        ------
+        ValueError
+            Fewer than two tuples.
         """
         return self.paths(size, seed).of_first(self.k)
 

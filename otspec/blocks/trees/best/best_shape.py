@@ -69,8 +69,6 @@ class BestTree(Shown):
 class BestTrees(Frozen):
     """The best trees of one rule, for every limit of nodes and of levels.
 
-    Raises ``ValueError``: numbers that cannot be used, or too many candidates for the subtrees.
-
     Parameters
     ----------
     chances : Chances
@@ -79,6 +77,11 @@ class BestTrees(Frozen):
         The largest number of nodes and of levels.
     keep : str
         ``"all"`` or ``"likely"``, see :func:`best_tree`.
+
+    Raises
+    ------
+    ValueError
+        Numbers that cannot be used, or too many candidates for the subtrees.
     """
 
     chances: Chances
@@ -201,8 +204,6 @@ def best_tree(
 
     Of equal children only the first goes on (``merge=False`` of
     :class:`otspec.blocks.DraftSelection`). If they go on together, another tree may be better.
-    Raises ``ValueError``: models, a rule or numbers that cannot be used; models that tell more than
-    20,000 texts apart; with ``keep="all"`` too many candidates.
 
     Parameters
     ----------
@@ -222,6 +223,12 @@ def best_tree(
     beginnings : mapping
         The distribution of the text before the tree, as
         :meth:`otspec.blocks.DraftSelection.expected_after` takes it.
+
+    Raises
+    ------
+    ValueError
+        Models, a rule or numbers that cannot be used; models that tell more than 20,000 texts
+        apart; with ``keep="all"`` too many candidates.
 
     Examples
     --------

@@ -42,8 +42,17 @@ class Configuration:
 def configurations(budget: int, length: int) -> Iterator[tuple[int, ...]]:
     """Return all branchings of a length with so many candidate sequences, in lexicographic order.
 
-    ``budget``: K = Π k_i, the leaves of the tree (MCSD, sec. 4.3). ``length``: the depth. Raises
-    ``ValueError``: numbers that are not positive integers.
+    Parameters
+    ----------
+    budget : int
+        K = Π k_i, the leaves of the tree. Source: MCSD, sec. 4.3.
+    length : int
+        The depth of the trees.
+
+    Raises
+    ------
+    ValueError
+        Numbers that are not positive integers.
 
     Examples
     --------
@@ -76,8 +85,7 @@ def sweep(
 ) -> Rows[Configuration]:
     """Compare all trees of one length and one number of candidate sequences, the best first.
 
-    Of equals the wider at the top comes first. Raises ``ValueError``: as :class:`DraftSelection`
-    and its :meth:`DraftSelection.expected`, or :func:`simulate`.
+    Of equals the wider at the top comes first.
 
     Parameters
     ----------
@@ -87,6 +95,11 @@ def sweep(
         Candidate sequences, the product of the branching; depth of the trees.
     size, seed : int, optional
         Simulate so many blocks for each tree; by default the efficiencies are exact.
+
+    Raises
+    ------
+    ValueError
+        As :class:`DraftSelection` and its :meth:`DraftSelection.expected`, or :func:`simulate`.
 
     Examples
     --------
@@ -145,9 +158,21 @@ def compare_trees(
 ) -> Rows[TreeComparison]:
     """Compare all rules on trees of drafts by their exact E[τ].
 
-    ``trees``: such as ``"4x2x1"``, see :func:`otspec.blocks.as_shape`. Rules for pairs of drafts
-    serve those only in which each node has two children or none. Where a rule has no exact sum,
-    ``size`` blocks are simulated. Raises ``ValueError``: unusable models or trees.
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.base.BlockRule`.
+    trees : sequence
+        Trees such as ``"4x2x1"``, see :func:`otspec.blocks.as_shape`. Rules for pairs of drafts
+        serve those only in which each node has two children or none.
+    size, seed : int
+        Of the simulation where a rule has no exact sum; its E[τ] is an
+        :class:`otspec.estimate.Estimate`.
+
+    Raises
+    ------
+    ValueError
+        Unusable models or trees.
     """
     models = as_models(draft, target)
     found: list[TreeComparison] = []

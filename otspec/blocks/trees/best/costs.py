@@ -27,8 +27,7 @@ class Seconds(Frozen):
     """Seconds of one call of a model, by how many tokens it reads at once.
 
     Time is linear between the given numbers and beyond the last two; below the first it is that of
-    the first. A single number stands for all. Raises ``ValueError``: numbers that are not
-    ascending; or a time that is not between 1e-100 and 1e+100.
+    the first. A single number stands for all.
 
     Parameters
     ----------
@@ -36,6 +35,11 @@ class Seconds(Frozen):
         Ascending.
     seconds : tuple of float
         Of a call that reads so many tokens.
+
+    Raises
+    ------
+    ValueError
+        Numbers that are not ascending; or a time that is not between 1e-100 and 1e+100.
 
     Examples
     --------
@@ -151,11 +155,22 @@ def measured(
     tokens: Iterable[int] = (1, 2, 4, 8, 16, 32, 64),
     repeats: int = 5,
 ) -> Seconds:
-    """Time a call over ascending numbers of tokens that it reads at once; else ``ValueError``.
+    """Time a call over numbers of tokens that it reads at once.
 
-    ``call``: takes a number of tokens, reads so many at once and returns when that is done (on a
-    GPU: after it has synchronized). ``repeats``: how often each is timed, after one call that is
-    not: the median counts.
+    Parameters
+    ----------
+    call : callable
+        Takes a number of tokens, reads so many at once and returns when that is done (on a GPU:
+        after it has synchronized).
+    tokens : iterable of int
+        Ascending.
+    repeats : int
+        How often each is timed, after one call that is not: the median counts.
+
+    Raises
+    ------
+    ValueError
+        Something else.
     """
     as_callable(call, "call", "a function of a number of tokens")
     sizes = _as_counts(as_list(tokens, "tokens", "numbers of tokens"))
@@ -208,8 +223,7 @@ class StepCost(Frozen):
 class LoadSeconds(Frozen):
     """Seconds of one call of a model for a batch, by its rows and the tokens that each row reads.
 
-    Time is linear between the given batch sizes. Raises ``ValueError``: batch sizes that are not
-    ascending, or seconds of another type or number.
+    Time is linear between the given batch sizes.
 
     Parameters
     ----------
@@ -217,6 +231,11 @@ class LoadSeconds(Frozen):
         Ascending; empty if the time depends on all tokens of the batch together.
     seconds : tuple of Seconds
         Of each batch size, by the tokens that each row reads; or one, by the tokens of all rows.
+
+    Raises
+    ------
+    ValueError
+        Batch sizes that are not ascending, or seconds of another type or number.
 
     Examples
     --------

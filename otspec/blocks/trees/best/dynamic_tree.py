@@ -76,8 +76,7 @@ class DynamicTree(BlockRule):
 
     Law: what is kept and its continuation is the target's text. Source: EAGLE-2, sec. 4 (there a
     level goes on with ``widest`` nodes), verified as serving stacks do it, see
-    :class:`otspec.rules.TargetOnly`. Raises ``ValueError``: models, numbers or names that cannot be
-    used; later, estimates that are none.
+    :class:`otspec.rules.TargetOnly`.
 
     Parameters
     ----------
@@ -93,6 +92,11 @@ class DynamicTree(BlockRule):
     confidence : callable, optional
         From a distribution of the next token to the estimated chance of each token to be kept, from
         0 to 1, such as ``lambda row: row**0.8``.
+
+    Raises
+    ------
+    ValueError
+        Models, numbers or names that cannot be used; later, estimates that are none.
 
     Examples
     --------

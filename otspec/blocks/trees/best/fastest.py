@@ -40,10 +40,20 @@ class FastestTree(TimedTree):
 def fastest_tree(trees: BestTrees, cost: StepCost) -> FastestTree:
     """Return the tree with the most tokens per second.
 
-    For each number of nodes and levels the tree that keeps most, all branchings, and no draft are
-    tried. A tree that keeps less but has fewer nodes to read in a call of the draft may be faster
-    yet, if the draft's calls cost more for more tokens. Raises ``ValueError``: neither a table of
-    :func:`otspec.blocks.best_trees` nor a cost.
+    Searched are, for each number of nodes and levels, the tree that keeps most, all branchings,
+    and no draft at all. A tree that keeps less but has fewer nodes to read in a call of the draft
+    may be faster yet, if the draft's calls cost more for more tokens.
+
+    Parameters
+    ----------
+    trees : BestTrees
+        The best trees by nodes and levels, see :func:`otspec.blocks.best_trees`.
+    cost : StepCost
+
+    Raises
+    ------
+    ValueError
+        Something else.
 
     Examples
     --------

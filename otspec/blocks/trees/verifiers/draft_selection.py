@@ -114,9 +114,14 @@ class DraftSelection(TreeRule):
     def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
         """Return E[τ] after a beginning drawn at random, from one pass over all of them.
 
-        Texts of which the models remember the same are one. Raises ``ValueError``: no law of
-        beginnings; or more than 20,000 tuples of drafts at one node where the rule has no formula
-        for ``accepted().counted``, or siblings differ: use :func:`otspec.blocks.simulate`.
+        Texts of which the models remember the same are one.
+
+        Raises
+        ------
+        ValueError
+            No law of beginnings; or more than 20,000 tuples of drafts at one node where the rule
+            has no formula for ``accepted().counted``, or siblings differ: use
+            :func:`otspec.blocks.simulate`.
         """
         law = as_beginnings(beginnings, self.target)
         return self.target.number(expected_kept(self._nodes, self.tree, law))
