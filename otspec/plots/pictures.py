@@ -99,7 +99,7 @@ def temperature_figure(rows: Sequence[Statistic], *, title: str) -> Figure | Non
     columns = min(len(panels), _PANELS)
     lines = -(-len(panels) // columns)
     with titled(title, width=max(5.0, 3.4 * columns), height=4.8 * lines) as figure:
-        places = figure.subplots(lines, columns, sharey=True, squeeze=False).flat
+        places = figure.subplots(lines, columns, sharey=True, squeeze=False).ravel()
         for ax, ((drafts, k), shown) in zip(places, panels.items(), strict=False):
             temperatures(shown, ax)
             ax.set_title(f"{drafts}, k = {k}")

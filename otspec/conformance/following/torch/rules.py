@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +11,7 @@ from otspec.conformance.following.symbols import RandomNumber
 from otspec.conformance.following.torch.ledger import Ledger, objects
 
 
-@dataclass  # one is made for each call of PyTorch: frozen ones take longer
-class Call:
+class Call(NamedTuple):
     """A call of a function or method of PyTorch."""
 
     function: Any
