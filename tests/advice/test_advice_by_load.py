@@ -11,7 +11,7 @@ import pytest
 from advice_logs import blocks, written_texts
 
 from otspec.advice import advise_by_load
-from otspec.advice.loads.cuts import TREE, WHOLE, cuts_of, tallied
+from otspec.advice.loads.cuts import TREE, WHOLE, Cut, cuts_of, tallied
 from otspec.blocks import BlockVerification, as_load_seconds
 from otspec.blocks.policies import Policy, chain, policies
 from otspec.blocks.policies.shipped import beginnings
@@ -162,3 +162,13 @@ def test_the_command_shows_each_batch_size(capsys, tmp_path):
     text = capsys.readouterr().out
     assert "Tokens per second by batch size" in text
     assert "Drafted tokens of a row: 4.0 at batch size 1." in text
+
+
+@pytest.mark.parametrize("policy", ["confidence-kept", "confidence-max", "path-kept"])
+@pytest.mark.parametrize(("least", "drafted"), [(0.5, 2), (0.75, 1)])
+def test_what_is_as_likely_as_the_threshold_does_not_stop_a_chain(policy, least, drafted):
+    rows = [[0.5, 0.5]] * 2
+    found = tallied(LoggedBlock(rows, rows, [0, 1]), [Cut(policy, least, 2)], 2)
+    drafted -= policy == "confidence-max" and least > 0.5  # which looks before it drafts
+    assert found.drafted.sum(axis=2)[0, 0] == drafted
+    assert found.tokens.tolist() == [1 + drafted]  # the draft is the target: all is kept

@@ -196,5 +196,9 @@ def test_what_does_not_fit_is_refused_by_name():
         batch.shared_noise(rows, np.ones(2), 0)
     with pytest.raises(ValueError, match="positions is int64"):
         batch.shared_noise(rows, np.arange(3), 0)
+    with pytest.raises(
+        ValueError, match=r"must be integers of shape \(2, 3\), a position for each"
+    ):
+        batch.shared_noise(np.full((2, 3, 4), 0.25), np.arange(2), 0)
     with pytest.raises(ValueError, match="k"):
         batch.sample_from_noise(rows, shared, 5)

@@ -133,6 +133,7 @@ def test_rows_are_what_their_names_say():
         ("a target that is nearly certain", (nothing, Fraction(1, 2)), (Fraction(999, 1000), 1)),
         ("a draft that is nearly certain", (Fraction(999, 1000), 1), (nothing, Fraction(1, 2))),
         ("both nearly certain, of one token", (Fraction(99, 100), 1), (Fraction(99, 100), 1)),
+        ("both all but certain, of one token", *[(Fraction(999, 1000), 1)] * 2),
     ):
         for row, (least, most) in zip(weights_of(name), wanted, strict=True):
             assert least <= max(row) <= most, name
@@ -147,6 +148,19 @@ def test_rows_are_what_their_names_say():
     draft, target = TABLES["good drafts after bad ones"]
     assert draft[1] == target[1]
     assert sum(map(min, draft[0], target[0])) == sum(draft[0]) / 2
+
+
+UNROUND = (
+    "a target that is nearly certain", "a draft that is nearly certain", "an unlikely draft",
+    "temperatures far apart", "a cold draft and a warm target", "a warm draft and a cold target",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS.keys() - set(UNROUND))
+def test_probabilities_are_short_numbers(name):
+    """In base 2 or in base 10."""
+    for row in ROWS[name]:
+        assert sum(row) in {2**i for i in range(8)} | {10**i for i in range(6)}
 
 
 def test_degenerate_pairs_are_among_the_cases():

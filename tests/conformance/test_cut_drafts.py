@@ -8,7 +8,9 @@ from searching import by_day
 
 from otspec.blocks.policies import Policy, policies, sampled
 from otspec.conformance import check
+from otspec.conformance.cases.kinds import Block
 from otspec.conformance.faults import FAULTS
+from otspec.conformance.faults.setting import Setting
 
 PIPELINE = {"mode": "pipeline", "vocabulary": 101, "detect": 0.1, "coarse": 0.4, "entries": 4_000}
 KERNEL = {"detect": 0.1, "coarse": 0.4, "vocabulary": 99, "entries": 4_000}
@@ -117,3 +119,19 @@ def test_policies_that_cannot_be_handed_over_are_named():
         check(verify, kind="block", policy=policy, mode="pipeline")
     with pytest.raises(ValueError, match="let verifier take lengths or a mask"):
         check(token_by_token, kind="block", policy=policy)
+
+
+ALIKE, ONE = [0.5, 0.5], [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("first", "after", "kept"),
+    [
+        (ALIKE, ALIKE, 2), (ALIKE, ONE, 1), (ONE, ALIKE, 0),
+        ([0.50005, 0.49995], ALIKE, 2),  # what is rejected once in 20,000 times is in no batch
+        ([0.5002, 0.4998], ALIKE, 0),
+    ],
+)  # fmt: skip
+def test_a_row_of_a_large_batch_is_cut_where_one_is_rejected(first, after, kept):
+    target = [[first, after, after]]
+    assert Setting(Block.of_length(2), [[ALIKE] * 3], target, [(True, True)]).fewest == kept

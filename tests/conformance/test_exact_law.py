@@ -82,6 +82,16 @@ LAWS = {
     "randrange": (lambda: random.randrange(2), {0: 0.5, 1: 0.5}),
     "race": (lambda: np.argmax(P / np.random.exponential(size=3)), TOKENS),
     "race backwards": (lambda: np.argmin(np.random.standard_exponential(3) / P), TOKENS),
+    "exponential of a logarithm": (
+        lambda: np.exp(np.log(np.random.exponential())) < 0.5, below(1 - math.exp(-0.5)),
+    ),
+    "exponential of a Gumbel number": (
+        lambda: np.exp(-np.random.gumbel()) < 0.5, below(1 - math.exp(-0.5)),
+    ),
+    "kind of a choice": (
+        lambda: (type(np.random.choice(1)).__name__, np.random.choice(1, ()).shape),
+        {("int", ()): 1},
+    ),
     "gumbel": (lambda: np.argmax(np.log(P) + np.random.gumbel(size=3)), TOKENS),
     "gumbels": (lambda: np.argmax(np.log(P) + gumbels()), TOKENS),
     "guarded": (lambda: np.argmax(np.log(P) + guarded_gumbels()), TOKENS),

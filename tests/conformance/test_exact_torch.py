@@ -92,6 +92,7 @@ LAWS = {
     "cat": (lambda: torch.cat([torch.ones(1), torch.rand(1)])[1:] < 0.3, BELOW),
     "gather": (lambda: torch.rand(3).gather(0, torch.tensor([1])) < 0.3, BELOW),
     "bernoulli": (lambda: torch.bernoulli(P[1:2]).bool(), BELOW),
+    "certain bernoulli": (lambda: torch.bernoulli(torch.tensor([0.0, 1.0])), {(0, 1): 1}),
     "bernoulli in place": (lambda: torch.empty(1).bernoulli_(0.3) == 1, BELOW),
     "bernoulli of a number": (lambda: torch.empty(1).bernoulli(0.3) == 1, BELOW),
     "Bernoulli": (lambda: torch.distributions.Bernoulli(P[1:2]).sample() == 1, BELOW),

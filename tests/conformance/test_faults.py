@@ -17,7 +17,7 @@ from otspec.conformance.faults import explanations as explanations_module
 from otspec.conformance.faults.base import right_law, total_variation
 from otspec.conformance.faults.explanations import explanations, in_words, looked_at
 from otspec.conformance.faults.randomness import raced_again
-from otspec.conformance.faults.setting import setting_of
+from otspec.conformance.faults.setting import TEXT, setting_of
 from tests.auditing.broken_rules import GALLERY
 from tests.support.docs_scripts import script
 
@@ -234,3 +234,21 @@ def test_a_fault_whose_law_takes_too_long_explains_nothing(monkeypatch):
     monkeypatch.setattr(explanations_module, "law_or_none", unknown)
     found = explanations(kind, seen).names
     assert name not in [each for names in found for each in names.split(" or ")]
+
+
+@pytest.mark.parametrize(
+    ("name", "marks"),
+    [
+        ("kept length one too short", [0, 0, 1]),
+        ("kept length one too long", [1, 2, 2]),
+        ("whole path kept wherever a draft was rejected", [2, 2, 2]),
+    ],
+)
+def test_a_fault_of_the_kept_length_counts_what_its_name_says(name, marks):
+    kind = Block.of_length(2)
+    case = next(case for case in measure.cases_of(kind) if case.name == SIMPLE[1])
+    machine = FAULTS[name].machine(setting_of(kind, case), 0, None, (1, 2))
+    # Right are 0, 1 and 2 kept drafts.
+    found = [machine.answer(node, 0) for node in (TEXT, 0, 1)]
+    assert [told.mark for told in found] == marks
+    assert [told.text for told in found] == [(*(1, 2)[:mark], 0) for mark in marks]

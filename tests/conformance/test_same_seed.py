@@ -1,5 +1,7 @@
 """Engines that promise the same text for the same seed: equality with plain decoding."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import seeded_engines as engines
@@ -7,8 +9,10 @@ from searching import by_day
 
 from otspec import batch
 from otspec.conformance import adapters, check
+from otspec.conformance.cases.cases import memoryless
 from otspec.conformance.faults import FAULTS
 from otspec.conformance.faults.base import faults_of
+from otspec.conformance.keyed import Plain
 
 SMALL = {"same_seed": True, "vocabulary": 37, "entries": 48}
 KINDS = ("tokens", "block", "tree")
@@ -246,3 +250,12 @@ def test_what_cannot_be_checked_is_refused(message):
     arguments, options = REFUSED[message]
     with pytest.raises(ValueError, match=message):
         check(*arguments, **SMALL | options)
+
+
+@pytest.mark.parametrize(("gap", "sure"), [(0.02, False), (0.06, True)])
+def test_a_race_is_clear_if_it_is_won_by_more_than_rounding(monkeypatch, gap, sure):
+    # Rounding of both: of logarithms of 20 and 0.69, and of a probability: 2 * 21.69 / 1,000.
+    noise = np.exp([-20.0, gap - 20.0])
+    monkeypatch.setattr("otspec.conformance.keyed.noise_of", lambda *_: noise[None])
+    plain = Plain(SimpleNamespace(form=None), True, 1e-3)
+    assert plain._raced(memoryless("even", (1, 1), (1, 1)), 0, 0) == (0, sure)

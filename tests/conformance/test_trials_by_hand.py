@@ -2,13 +2,14 @@
 
 import math
 import re
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from otspec.conformance import Finding, Tried
+from otspec.conformance import Finding, Tried, check
 from otspec.conformance.cases.cases import memoryless, mixed
 from otspec.conformance.cases.kinds import Block, Tokens
 from otspec.conformance.cases.tasks import SPECIAL
@@ -20,6 +21,7 @@ from otspec.conformance.evidence.evidence import Evidence, Requirement, requirem
 from otspec.conformance.evidence.statistics import Statistic
 from otspec.conformance.evidence.trial import acceptance_note, accepted, first_off, most_accepted
 from otspec.estimate import Estimate
+from tests.conformance.small_verifiers import ignores_drafts
 
 
 @pytest.mark.parametrize(
@@ -189,3 +191,10 @@ def test_dependence_comes_before_what_is_said_of_laws():
     assert _judged([(task_of(None), 1, law), (rows, 3, None)]) == (
         [(task_of(None), 1, law), (rows, 3, None)], ()
     )  # fmt: skip
+
+
+def test_seconds_are_those_that_a_check_took():
+    began = time.perf_counter()
+    report = check(ignores_drafts, shape=1, vocabulary=67, entries=200, detect=0.5)
+    took = time.perf_counter() - began
+    assert 0 < sum(tried.seconds for tried in report.cases) <= took

@@ -155,6 +155,7 @@ def test_drafted_blocks_give_means_without_bias(rule):
     assert single == pytest.approx(wanted, rel=1e-12)
     found = lengths_on_blocks(blocks, rule, tree)
     assert found.acceptance_length.value == pytest.approx(1 + np.mean(wanted))
+    assert found.tokens_per_call.value == pytest.approx(1 + np.mean(wanted))
     with pytest.raises(ValueError, match="drafted blocks, whose tokens are weighted, give means"):
         found.draw(5)
 

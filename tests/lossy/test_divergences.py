@@ -13,6 +13,7 @@ from instances import LAWS, extreme_pairs, floats, law_cases
 from searching import NIGHTLY
 
 import otspec
+from otspec.rules.lossy.base import entropy, kullback_leibler
 
 BUDGETS = {
     "kullback_leibler": lambda amount: {"kullback_leibler": amount},
@@ -374,3 +375,11 @@ def test_mentored_decoding_is_the_optimum_for_one_draft():
         best = otspec.optimal_acceptance(law, target, reverse_kullback_leibler=0.02)
         assert abs(rule.acceptance() - best.acceptance) < 1e-9
         assert np.abs(rule.declared_output - best.output).max() < 1e-9
+
+
+def test_laws_that_are_all_but_alike_have_a_divergence_and_a_certain_one_has_no_entropy():
+    # Of (1/2, 1/2) from (1/2 + d, 1/2 - d): -ln(1 - 4 d^2) / 2.
+    for d in (2.0**-10, 2.0**-20, 2.0**-30):
+        laws = np.array([0.5, 0.5]), np.array([0.5 + d, 0.5 - d])
+        assert kullback_leibler(*laws) == pytest.approx(-math.log1p(-4 * d**2) / 2, rel=1e-5)
+    assert entropy(np.array([1 + 2.0**-52, 0])) == 0

@@ -3,7 +3,13 @@
 import pytest
 
 from otspec import IID
-from otspec.rules import Graded, NaiveSampling, PooledSelection, PriorityMixture
+from otspec.rules import (
+    Graded,
+    NaiveSampling,
+    PooledSelection,
+    PriorityMixture,
+    RecursiveRejectionWithoutReplacement,
+)
 from tests.support.limits import of_module
 
 LIMITS = {
@@ -75,3 +81,12 @@ def test_simulated_hits_are_added_to_what_is_known_and_kept_within_bounds():
         estimate = drawn.with_hits(lambda _, each=hits: each, (0.5, 0.9))
         assert estimate.value == found
         assert 0.5 <= estimate.low <= found <= estimate.high <= 0.9
+
+
+@pytest.mark.parametrize(
+    ("rule", "kept"),
+    [(RecursiveRejectionWithoutReplacement, 6), (PooledSelection, 2), (NaiveSampling, 2)],
+)
+def test_a_size_beyond_memory_says_how_many_numbers_a_sample_takes(rule, kept):
+    with pytest.raises(ValueError, match=f"each sample takes {kept} numbers"):
+        rule(*PAIR, 2).estimate(size=10**15)

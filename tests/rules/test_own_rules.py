@@ -232,3 +232,30 @@ def test_floats_take_exact_answers():
     assert rule.kernel([0, 0]).tolist() == [0.625, 0.375]
     token, accepted = rule.sample([0, 0], np.random.default_rng(0))
     assert (token in (0, 1), accepted) == (True, token == 0)
+
+
+def test_what_stands_for_withdrawn_drafts_becomes_them_in_a_residual_too():
+    # Withdrawn are tokens 1 and 2: their target, 1/2, goes to them as 1 to 3.
+    masked = otspec.Masked(otspec.IID(["1/2", "1/4", "1/4"], 2), [0])
+    rule = rules.RecursiveRejection.of_law(masked, ["1/2", "1/8", "3/8"])
+    tuples, masses = masked.tuples()
+    for_each = [
+        mass * rule.kernel(x) for x, mass in zip(tuples.tolist(), masses.tolist(), strict=True)
+    ]
+    assert sum(for_each).tolist() == [Fraction(1, 2), Fraction(1, 8), Fraction(3, 8), 0]
+
+
+def test_the_drawn_draft_is_the_one_that_is_verified():
+    # Off token 0 both are drawn with probability 1/2; their target is 1/8 and 5/8.
+    rule = rules.DrawnDraft(["1/2", "1/4", "1/4"], ["1/4", "1/8", "5/8"], 2)
+
+    def step(drafts):
+        def verified(chance):
+            found = rule.verify(drafts, chance)
+            return found if isinstance(found, int) else tuple(found.tolist())
+
+        return law_of(verified)
+
+    rest = Fraction(2, 3), Fraction(0), Fraction(1, 3)  # (1/4, 0, 1/8), scaled
+    assert step([0, 1]) == {1: Fraction(1, 4), rest: Fraction(3, 4)}
+    assert step([0, 2]) == {1: 1}

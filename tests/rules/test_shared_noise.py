@@ -16,6 +16,7 @@ import otspec
 from otspec._base import compiling
 from otspec.rules import GumbelCoupling, GumbelLists, NotExactError
 from otspec.rules.base.accepted import joint_kernel_of
+from otspec.rules.shared_noise.base import earliest
 from otspec.rules.shared_noise.gumbel_race import GumbelRace
 
 RULES = [GumbelCoupling, GumbelLists]
@@ -426,3 +427,12 @@ def test_numbers_of_very_many_digits_count_as_many_terms():
     assert sum(target) == 1
     with pytest.raises(NotExactError, match="9,900 exact terms"):
         GumbelCoupling(draft, target, 2).acceptance()
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 4), (3, 2, 4)])
+def test_the_first_of_a_race_stand_in_order_whatever_the_shape(shape):
+    # Token 1 has no rate. Times: 3, none, 4, 1.
+    noise = np.broadcast_to([3.0, 0.5, 2.0, 1.0], shape)
+    for count, wanted in ((1, [3]), (2, [3, 0]), (3, [3, 0, 2])):
+        found = earliest(noise, np.array([1.0, 0.0, 0.5, 1.0]), count)
+        assert (found == np.broadcast_to(wanted, (*shape[:-1], count))).all()
