@@ -146,9 +146,11 @@ def as_count(
     name: str, value: Any, least: int, most: int | None = None, why: str = "no less"
 ) -> int:
     """Return an integer between two bounds."""
-    if getattr(value, "ndim", 0):
-        raise ValueError(f"{name} is {kind_of(value)}: it must be one integer")
-    number = value if type(value) is int else as_k(value, name)
+    number = value
+    if type(value) is not int:  # compiled PyTorch knows no more of an integer
+        if getattr(value, "ndim", 0):
+            raise ValueError(f"{name} is {kind_of(value)}: it must be one integer")
+        number = as_k(value, name)
     if number < least:
         raise ValueError(f"{name} is {number}: it must be at least {least}")
     if most is not None and number > most:
