@@ -235,14 +235,14 @@ def test_floats_take_exact_answers():
 
 
 def test_what_stands_for_withdrawn_drafts_becomes_them_in_a_residual_too():
-    # Withdrawn are tokens 1 and 2: their target, 1/2, goes to them as 1 to 3.
-    masked = otspec.Masked(otspec.IID(["1/2", "1/4", "1/4"], 2), [0])
-    rule = rules.RecursiveRejection.of_law(masked, ["1/2", "1/8", "3/8"])
+    # Withdrawn are tokens 1 and 2: their target, 7/8, goes to them as 1 to 6.
+    masked = otspec.Masked(otspec.WithoutReplacement(["1/2", "1/4", "1/4"], 2), [0])
+    rule = rules.RecursiveRejectionWithoutReplacement.of_law(masked, ["1/8", "1/8", "3/4"])
     tuples, masses = masked.tuples()
     for_each = [
         mass * rule.kernel(x) for x, mass in zip(tuples.tolist(), masses.tolist(), strict=True)
     ]
-    assert sum(for_each).tolist() == [Fraction(1, 2), Fraction(1, 8), Fraction(3, 8), 0]
+    assert sum(for_each).tolist() == [Fraction(1, 8), Fraction(1, 8), Fraction(3, 4), 0]
 
 
 def test_the_drawn_draft_is_the_one_that_is_verified():
