@@ -57,9 +57,12 @@ def explanations(
     # Faults with one law on these cases share an entry, joined by "or". If none explains all cases,
     # one of another strength or across steps may, or two at once, joined by "together with".
     # pipeline: the verifier drafts, too. beside: it is right alone, and wrong beside another row.
+    seen = list(seen)
     order = looked_at(seen)
     if not (order and order[0].off):
         return Explanations([])
+    if all(each.case.behind != "same" for each in seen if each.off):
+        return Explanations([PADDING], sure=False)  # what stands behind drafts is looked at
     step = kind.step if isinstance(kind, Texts) else kind
     faults = [
         fault
@@ -75,7 +78,10 @@ def explanations(
     ]
     all_of_them = [one for one in everywhere if not one.fault.machine.across]
     marked = any(each.counts[1:].any() for each in order)
-    left = _left(all_of_them, kind, order, marked, min(FORGIVEN, len(order) - 1))
+    # Each explains a case with a finding at least.
+    left = _left(
+        all_of_them, kind, order, marked, min(FORGIVEN, sum(each.off for each in order) - 1)
+    )
     fewest = min((one.misfits for one in left), default=1)
     if fewest:
         strong = _of_some_strength(all_of_them, kind, order, marked)
