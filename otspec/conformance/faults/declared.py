@@ -101,13 +101,18 @@ class TargetFirst(Machine):
         return super().target(TEXT)
 
 
+def behind(machine: Machine, node: int) -> int:
+    """Return the first draft after a node, whatever of it is looked at; the last node itself."""
+    below = machine.setting.below[node]
+    return next((child for child in below if machine.there[child]), node)
+
+
 @known("target's row of the place after", "the row after i drafts verifies draft i + 1", SEVERAL)
 class TargetAhead(Machine):
     """Each draft is verified with the target's row behind it, the last one with its own."""
 
     def target(self, node: int) -> Row:
-        below = self.children(node)
-        return super().target(below[0] if below else node)
+        return super().target(behind(self, node))
 
 
 @known("draft's row of the place after", "take row i for draft i: the row after i drafts", SEVERAL)
@@ -115,8 +120,8 @@ class DraftAhead(Machine):
     """Each draft is verified with the row of the draft behind it, the last one with its own."""
 
     def draft(self, node: int) -> Row:
-        below = self.children(node)
-        return super().draft(below[0] if below and self.children(below[0]) else node)
+        child = behind(self, node)
+        return super().draft(node if behind(self, child) == child else child)
 
 
 @known("target's row of a sibling", BY_NODE, ("tree",))
