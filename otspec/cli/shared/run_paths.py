@@ -17,18 +17,20 @@ from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import Command, added, json_option, table_option
 from otspec.cli.shared.output import (
     TableMaker,
+    Terminated,
     check_picture,
     check_place,
     command_line,
+    progress_of,
+    raise_on_signals,
     table_written,
     was_written,
 )
-from otspec.cli.shared.progress import Terminated, progress_of, raise_on_signals
 from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import LAWS
 from otspec.files import trace_formats
 from otspec.frames import check_ending
-from otspec.reports.summary_file import Origin, origin_of
+from otspec.reports.findings import Origin, origin_of
 from otspec.traces.readers import KINDS, Source, find_source
 from otspec.traces.runs import Failure, Run, Work, open_run, temporary_folder
 
