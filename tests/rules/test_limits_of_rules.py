@@ -24,9 +24,11 @@ LIMITS = {
     "pooled.partitions": {"MOST_STEPS": 512, "MOST_BINS": 2**20, "MOST_GRADES": 256},
     "pooled.selection": {"MOST_COUNTED": 4_000, "MOST_DRAFTS": 10**9},
     "priority.priority_mixture": {"MOST_POOLS": 4_096},
-    "rejection.independent": {"MOST_ROUNDS": 1_000, "MOST_ORDERED": 7},
     "rejection.k_sequential_rho": {"MOST_EXACT": 2_000},
-    "rejection.recursive_rejection": {"MOST_ROUNDS": 10**5, "MOST_EXACT_ROUNDS": 10**4},
+    "rejection.recursive_rejection": {
+        "MOST_ROUNDS": 10**5, "MOST_EXACT_ROUNDS": 10**4,
+        "MOST_ROUNDS_OF_MODELS": 1_000, "MOST_ORDERED": 7,
+    },
     "rejection.without_replacement": {"SUM_LIMIT": 4_000, "_SIZE": 2_000},
     "shared_noise.base": {"MOST_TERMS": 10**6},
     "truncated_alphabet": {"MOST_DRAFTS": 1_000},

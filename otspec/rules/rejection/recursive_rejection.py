@@ -166,7 +166,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-MOST_ROUNDS = 1_000
+MOST_ROUNDS_OF_MODELS = 1_000
 """Most drafts: a row of n numbers is kept for each."""
 MOST_ORDERED = 7
 """Most drafts of which all orders are tried."""
@@ -203,7 +203,7 @@ class RecursiveRejectionIndependent(InTurn, LawRule):
                 f"draft_law is {type(self.draft_law).__name__}: recursive rejection goes from "
                 "one independent draft to the next; pass Independent([draft, draft, ...])"
             )
-        refuse_many_drafts(self.k, MOST_ROUNDS, type(self).__name__)
+        refuse_many_drafts(self.k, MOST_ROUNDS_OF_MODELS, type(self).__name__)
 
     def acceptance(self) -> Number:
         """Return 1 − Π_i Σ (q_{i−1} − p_i)₊; a residual token is never one of the drafts."""
