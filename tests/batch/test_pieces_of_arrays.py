@@ -5,14 +5,21 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import torch
+from batch_backends import library as imported
 
 from otspec.batch._array_api import inversion, sums
 from otspec.batch._array_api.library import geometric, library_of
+from otspec.batch._array_api.sequences.drafted_block import longer
 from otspec.batch._calls import completed_pair
 
-ARRAYS = {"numpy": np.array, "torch": torch.tensor}
+ARRAYS = ("numpy", "torch")
 SIZES = (5, 255, 256, 257, 600, 1_024)
+
+
+def of(name):
+    """Return what makes an array of a library."""
+    found = imported(name)
+    return found.tensor if name == "torch" else found.array
 
 
 def made(size, seed, rows=2):
@@ -28,7 +35,7 @@ def library(like, at_once):
     ("shape", "copies", "at_once", "wanted"),
     [
         ((4, 1_000), 1, 2_048, [(0, 512, 256), (512, 768, 256), (768, 1_000, 232)]),
-        ((4, 1_000), 2, 2_048, [(0, 256, 256), (256, 512, 256), (512, 768, 256), (768, 1_000, 232)]),
+        ((4, 700), 2, 2_048, [(0, 256, 256), (256, 512, 256), (512, 700, 188)]),
         ((1_000,), 1, 512, [(0, 512, 256), (512, 768, 256), (768, 1_000, 232)]),
         ((1_000,), 1, None, [(0, 768, 256), (768, 1_000, 232)]),
         ((2, 3, 512), 1, 6 * 512, [(0, 512, 256)]),
@@ -49,10 +56,10 @@ def test_stretches_are_blocks_of_which_so_many_fit(shape, copies, at_once, wante
 @pytest.mark.parametrize("at_once", [1, 1_024, None])
 @pytest.mark.parametrize("name", ARRAYS)
 def test_sums_over_the_vocabulary_are_whole(name, at_once, size):
-    p, q = made(size, 1), made(size, 2)
-    draft, target = ARRAYS[name](p), ARRAYS[name](q)
+    array, p, q = of(name), made(size, 1), made(size, 2)
+    draft, target = array(p), array(q)
     kept = library(draft, at_once)
-    scale = ARRAYS[name](np.array([0.5, 2.0]))
+    scale = array(np.array([0.5, 2.0]))
     factors = np.array([[0.5], [2.0]])
     (common, left) = sums.totals(
         kept, draft, target, sums.common(kept, scale), sums.excess(kept, scale)
@@ -61,7 +68,7 @@ def test_sums_over_the_vocabulary_are_whole(name, at_once, size):
     assert left.tolist() == np.maximum(q - factors * p, 0).sum(axis=1).tolist()
     (plain,) = sums.totals(kept, draft, target, sums.common(kept))
     assert plain.tolist() == np.minimum(q, p).sum(axis=1).tolist()
-    several = sums.overlaps(kept, draft, target, ARRAYS[name](np.array([[0.5, 1.0], [2.0, 0.0]])))
+    several = sums.overlaps(kept, draft, target, array(np.array([[0.5, 1.0], [2.0, 0.0]])))
     assert several.tolist() == [
         [np.minimum(q[row], one * p[row]).sum() for one in ones]
         for row, ones in enumerate([(0.5, 1.0), (2.0, 0.0)])
@@ -99,36 +106,35 @@ def test_what_is_mixed_is_share_and_rest():
 )  # fmt: skip
 @pytest.mark.parametrize("name", ARRAYS)
 def test_a_uniform_number_falls_where_shares_pass_it(name, uniform, index, left):
-    weights = ARRAYS[name](np.array([[2.0, 0.0, 4.0, 2.0]]))
-    found = inversion.locate(library_of(weights), weights, ARRAYS[name](np.array([uniform])))
+    array = of(name)
+    weights = array(np.array([[2.0, 0.0, 4.0, 2.0]]))
+    found = inversion.locate(library_of(weights), weights, array(np.array([uniform])))
     assert [each.tolist() for each in found] == [[index], [left]]
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", ARRAYS)
 def test_excluded_tokens_are_taken_out(name, size, monkeypatch):
-    p = made(size, 5)
-    draft = ARRAYS[name](p)
+    array, p = of(name), made(size, 5)
+    draft = array(p)
     kept = library(draft, None)
     drafts = np.array([[0, size - 1, size // 2], [1, 0, size - 2]])
     taken = np.take_along_axis(p, drafts, axis=1)
     for compared in (4_096, 2):  # all at once, and one after the other
         monkeypatch.setattr(inversion, "_COMPARED", compared)
-        off = inversion.off_drafts(kept, draft, ARRAYS[name](drafts), ARRAYS[name](taken))
+        off = inversion.off_drafts(kept, draft, array(drafts), array(taken))
         assert off.tolist() == [
             [row.sum() - some[:count].sum() for count in range(4)]
             for row, some in zip(p, taken, strict=True)
         ]
         there = np.array([[True, False, True], [False, True, True]])
-        off = inversion.off_drafts(
-            kept, draft, ARRAYS[name](drafts), ARRAYS[name](taken), ARRAYS[name](there)
-        )
+        off = inversion.off_drafts(kept, draft, array(drafts), array(taken), array(there))
         assert off.tolist() == [
             [row.sum() - (some * which)[:count].sum() for count in range(4)]
             for row, some, which in zip(p, taken, there, strict=True)
         ]
     (blocks,) = sums.block_sums(kept, draft, draft, sums.the_draft)
-    left = inversion.without(kept, draft, draft, sums.the_draft, blocks, ARRAYS[name](drafts))
+    left = inversion.without(kept, draft, draft, sums.the_draft, blocks, array(drafts))
     wide = p.copy()
     np.put_along_axis(wide, drafts, 0.0, axis=1)
     last = drafts[:, -1] // 256
@@ -188,3 +194,15 @@ def test_the_null_token_has_what_is_missing(row, null):
     assert [each.dtype for each in rows] == [np.float32] * 2
     assert rows[0].tolist() == [[*draft[0].tolist(), null]]
     assert rows[1].tolist() == [[0.5, 0.5, 0]]
+
+
+@pytest.mark.parametrize(
+    ("drafted", "wanted", "ratio"),
+    [(0.25, 0.25, 1 / 3), (0.5, 0.25, 1), (0.5, 0.1875, 1), (0.25, 1 / 16, 0), (0.25, 0.0, 0)],
+)
+def test_a_block_is_owed_what_the_draft_says_more_than_the_target(drafted, wanted, ratio):
+    """Of ratio 1/2, share 1/4 and mass 1/2: drafted / 8 over what is left of wanted − drafted / 4."""
+    before = [np.array([[each]]) for each in (0.5, 0.25, 0.5)]
+    with np.errstate(all="ignore"):
+        found = longer(library_of(np.zeros(1)), before, np.array([drafted]), np.array([wanted]))
+    assert found.tolist() == [[pytest.approx(ratio, rel=1e-15)]]
