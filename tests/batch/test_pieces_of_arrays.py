@@ -201,7 +201,7 @@ def test_the_null_token_has_what_is_missing(row, null):
     [(0.25, 0.25, 1 / 3), (0.5, 0.25, 1), (0.5, 0.1875, 1), (0.25, 1 / 16, 0), (0.25, 0.0, 0)],
 )
 def test_a_block_is_owed_what_the_draft_says_more_than_the_target(drafted, wanted, ratio):
-    """Of ratio 1/2, share 1/4 and mass 1/2: drafted / 8 over what is left of wanted − drafted / 4."""
+    # Of ratio 1/2, share 1/4 and mass 1/2: drafted / 8 over what is left of wanted − drafted / 4.
     before = [np.array([[each]]) for each in (0.5, 0.25, 0.5)]
     with np.errstate(all="ignore"):
         found = longer(library_of(np.zeros(1)), before, np.array([drafted]), np.array([wanted]))
