@@ -6,7 +6,7 @@ that over all orders.
 
 import math
 from collections import Counter
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -236,6 +236,37 @@ def test_ranks_of_four_numbers_have_the_law_of_all_orders(name):
     assert exact_law(lambda: plainly(function(torch.rand(2, 2)))) == pytest.approx(
         {said: count / 24 for said, count in plain.items()}, abs=1e-12
     )
+
+
+HALVES = {
+    # What is said of numbers of which it is known in which half they are: of those in one half each
+    # order is as likely as any other.
+    "argmax": lambda x: x.argmax(),
+    "argmin": lambda x: x.argmin(),
+    "sort": lambda x: x.sort().indices,
+    "two largest": lambda x: x.topk(2).indices,
+    "two smallest": lambda x: x.topk(2, largest=False).indices,
+    "of one minus them": lambda x: (1 - x).argmax(),
+    "of their logarithms": lambda x: x.log().argmin(),
+    "of one over them": lambda x: x.reciprocal().max(-1).indices,
+}
+
+
+@pytest.mark.parametrize("name", HALVES)
+def test_numbers_that_are_known_to_lie_in_a_half_are_ranked(name):
+    function = HALVES[name]
+
+    def run():
+        x = torch.rand(3, dtype=torch.float64)
+        return plainly(torch.stack([x[0] < 0.5, x[1] < 0.5, x[2] < 0.5])), plainly(function(x))
+
+    wanted = Counter()
+    for halves in product((True, False), repeat=3):
+        for order in permutations(range(3)):
+            x = torch.tensor(order, dtype=torch.float64) / 8 + 0.125
+            x[~torch.tensor(halves)] += 0.5
+            wanted[((3,), halves), plainly(function(x))] += 1 / 48
+    assert exact_law(run) == pytest.approx(dict(wanted), abs=1e-12)
 
 
 CONSTANTS = {
