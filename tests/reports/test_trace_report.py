@@ -199,7 +199,8 @@ def test_the_sentences_say_what_the_numbers_say(tmp_path, capsys):
     gap = best - below["acceptance"]
     assert lead.startswith(
         f"With 3 i.i.d. drafts at T = 1.0, a draft is accepted with mean probability "
-        f"{100 * best:.1f}% at best, whatever the rule: {1 + best:.3f} tokens per call of the target. Pooled "
+        f"{100 * best:.1f}% at best, whatever the rule: {1 + best:.3f} tokens per call of the "
+        "target. Pooled "
     )
     assert f"{below['rule']}, gets {100 * below['acceptance']:.1f}%." in lead
     more = 100 * ((1 + best) / (1 + below["acceptance"]) - 1)
