@@ -118,7 +118,9 @@ def _rows(column: Any) -> Any:
 
     lengths = pc.list_value_length(column).unique().to_pylist() or [0]
     if len(lengths) > 1:
-        raise ValueError(f"its lists have {min(lengths)} to {max(lengths)} numbers: lists of equal length are needed")
+        raise ValueError(
+            f"its lists have {min(lengths)} to {max(lengths)} numbers: use equal lengths"
+        )
     flat = pc.list_flatten(column)
     if flat.null_count:
         raise ValueError(f"its lists have {flat.null_count:,} empty cells: fill them")
