@@ -145,8 +145,8 @@ class TotalVariation(Budget):
     name: ClassVar[str] = "total_variation"
     words: ClassVar[str] = "total variation"
     proof: ClassVar[str] = (
-        "The cut proves it: no lossless rule is above target(A) + 1 - P(all drafts in A), and on A "
-        "the output has at most that more than the target."
+        "The cut proves it: lossless rules accept at most target(A) + 1 - P(all drafts in A), and "
+        "a total variation adds at most its own value."
     )
 
     @classmethod
