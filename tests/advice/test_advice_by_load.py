@@ -160,7 +160,8 @@ def test_costs_by_load_are_read_and_refused(tmp_path):
         as_load_seconds({0: "1:2"})
     with pytest.raises(ValueError, match=r"paths\[0\] is 0: no tree has all nodes"):
         advise_by_load(blocks(1, 2), **COSTS, paths=[0])
-    hidden = LoggedBlock([[0.5, 0.5]], [[1.0, 0.0]], [0], (), [[1.0, 0.0]])
+    sure = [[1.0, 0.0, 0.0]]
+    hidden = LoggedBlock([[0.5, 0.25, 0.25]], sure, [0], (), sure)
     with pytest.raises(ValueError, match="never draws token 1, which can be drafted there"):
         advise_by_load([hidden], **COSTS)
     with pytest.raises(ValueError, match="logs is empty"):
