@@ -23,7 +23,8 @@ CALLS = {
         (1, 20), lambda: of_exact(lambda *pair: PooledSelection(*pair, 3).accepted().by_position)
     ),
     "importance.acceptance._TOGETHER": (
-        (20, 45), lambda: of_exact(lambda *pair: ImportanceSampling(*pair, 3).accepted().by_position)
+        (20, 45),
+        lambda: of_exact(lambda *pair: ImportanceSampling(*pair, 3).accepted().by_position),
     ),
     "shared_noise.base._CHUNK": ((1, 100), lambda: GumbelLists(*FLOATS, 3).steps(50, 1)),
     "shared_noise.gumbel_counts._CHUNK": ((1,), lambda: GumbelCoupling.acceptances(*FLOATS, [3])),
