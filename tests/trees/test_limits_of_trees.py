@@ -90,5 +90,5 @@ def test_costs_of_a_file_have_two_or_three_columns(tmp_path, text, wanted):
                                               ((1_000, 999), (1_000, 1_000))])  # fmt: skip
 def test_trees_have_at_most_a_million_nodes(widths, more):
     check_nodes(widths, widths, "tree")
-    with pytest.raises(ValueError, match="tree is .*: the tree has more than 1,000,000 nodes"):
+    with pytest.raises(ValueError, match=r"tree is .*: the tree has more than 1,000,000 nodes"):
         check_nodes(more, more, "tree")
