@@ -27,8 +27,8 @@ from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.distributions import Distribution
 from otspec.estimate import radius_of
 from otspec.logged import LoggedBlock
+from otspec.logged.chances import levels_of_block
 from otspec.logged.comparison import Tally
-from otspec.logged.given_text import levels_of_block
 from otspec.logged.replay import replayed
 
 FOLDS = 5

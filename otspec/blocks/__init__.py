@@ -30,12 +30,12 @@ from otspec.blocks.trees.verifiers.layer_verification import LayerVerification
 from otspec.blocks.trees.verifiers.planned_tree import PlannedTree
 from otspec.blocks.trees.verifiers.program_tree import ProgramTree
 from otspec.blocks.trees.verifiers.table import TREE_VERIFIERS
-from otspec.blocks.trees.verifiers.token_rules import TREE_RULES
+from otspec.blocks.trees.verifiers.nodes import TREE_RULES
 from otspec.blocks.trees.verifiers.traversal_verify import (
     TraversalVerify,
     TraversalVerifyWithoutReplacement,
 )
-from otspec.blocks.trees.verifiers.universal_tree import (
+from otspec.blocks.trees.verifiers.traversal_verify import (
     UniversalTree,
     UniversalTreeEarliest,
     UniversalTreeWithoutReplacement,

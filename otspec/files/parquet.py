@@ -19,7 +19,7 @@ from otspec._base.extras import let_arrow_do_without_pandas, needed
 from otspec._base.memory import refuse_too_large
 from otspec.files.base import FORMATS, Format, Named, once, selected
 
-HOLDS = "columns of numbers, or of lists of as many each (extra `runs`)"
+HOLDS = "columns of numbers, or of lists of equal length (extra `runs`)"
 _CELL_BYTES = 128  # what a cell of text takes in Python, beside its characters
 _ROW_BYTES = 8  # what a row of any other type takes, such as the length of its list
 
@@ -118,7 +118,9 @@ def _rows(column: Any) -> Any:
 
     lengths = pc.list_value_length(column).unique().to_pylist() or [0]
     if len(lengths) > 1:
-        raise ValueError(f"its lists have {min(lengths)} to {max(lengths)} numbers: as many each")
+        raise ValueError(
+            f"its lists have {min(lengths)} to {max(lengths)} numbers: use equal lengths"
+        )
     flat = pc.list_flatten(column)
     if flat.null_count:
         raise ValueError(f"its lists have {flat.null_count:,} empty cells: fill them")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from otspec.drafts import LAWS
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import TemperaturePair, attained_by, attains, temperatures_of
+from otspec.traces.summary import TemperaturePair, attained_by, attains, begun, temperatures_of
 
 
 class Findings(NamedTuple):
@@ -61,17 +61,17 @@ def three_sentences(findings: Findings) -> Iterator[str]:
     """Yield how much can be accepted, which rule gets how much, and what the gap is."""
     best, below, attaining = findings.optimum, findings.below, findings.attaining
     yield (
-        f"With {findings.drafts} at {findings.temperatures} one is accepted with mean probability "
-        f"{percent(best.acceptance)} at best, whatever the rule: {tokens_per_call(best):.3f} "
-        "tokens per call of the target."
+        f"With {findings.drafts} at {findings.temperatures}, a draft is accepted with mean "
+        f"probability {percent(best.acceptance)} at best, whatever the rule: "
+        f"{tokens_per_call(best):.3f} tokens per call of the target."
     )
     if below is None:
-        yield f"{_begun(attained_by(attaining))}." if attaining else "No rule was compared."
+        yield f"{begun(attained_by(attaining))}." if attaining else "No rule was compared."
         yield "So there is no gap between the rules compared and what is possible."
         return
     reached = f"{below.rule}, gets {percent(below.acceptance)}"
     if attaining:
-        yield f"{_begun(attained_by(attaining))}; the best of the other rules, {reached}."
+        yield f"{begun(attained_by(attaining))}. The best of the other rules, {reached}."
     else:
         yield f"No rule compared gets there; the best, {reached}."
     yield (
@@ -104,7 +104,7 @@ def uncertainties(findings: Findings, units: str, skipped: int) -> Iterator[str]
             )
         if below is not None:
             yield (
-                f"{_begun(below.rule)} was found to be the best of the others on the same {units}: "
+                f"{begun(below.rule)} was found to be the best of the others on the same {units}: "
                 "the best of several looks a little better than it is."
             )
     yield (
@@ -124,8 +124,3 @@ def uncertainties(findings: Findings, units: str, skipped: int) -> Iterator[str]
 def percent(value: float) -> str:
     """Return a probability as a percentage."""
     return f"{100 * value:.1f}%"
-
-
-def _begun(sentence: str) -> str:
-    """Return words as the beginning of a sentence; names in capitals stay as they are."""
-    return sentence[:1].upper() + sentence[1:]

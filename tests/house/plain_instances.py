@@ -29,8 +29,8 @@ from otspec.blocks import as_shape, policies
 from otspec.blocks.policies.best_stopping import Costs
 from otspec.blocks.trees.best.dynamic_tree import Grown
 from otspec.blocks.trees.verifiers.base import Agreeing
+from otspec.blocks.trees.verifiers.leaf_to_root import Child, over_drafts
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
-from otspec.blocks.trees.verifiers.visits import Child, over_drafts
 from otspec.cones.condition import Classifier
 from otspec.cones.coordinates import Coordinates, Quotient
 from otspec.cones.elimination import System

@@ -198,8 +198,9 @@ def test_the_sentences_say_what_the_numbers_say(tmp_path, capsys):
                 key=lambda row: row["acceptance"])  # fmt: skip
     gap = best - below["acceptance"]
     assert lead.startswith(
-        f"With 3 i.i.d. drafts at T = 1.0 one is accepted with mean probability {100 * best:.1f}% "
-        f"at best, whatever the rule: {1 + best:.3f} tokens per call of the target. Pooled "
+        f"With 3 i.i.d. drafts at T = 1.0, a draft is accepted with mean probability "
+        f"{100 * best:.1f}% at best, whatever the rule: {1 + best:.3f} tokens per call of the "
+        "target. Pooled "
     )
     assert f"{below['rule']}, gets {100 * below['acceptance']:.1f}%." in lead
     more = 100 * ((1 + best) / (1 + below["acceptance"]) - 1)

@@ -9,8 +9,18 @@ from typing import Any
 
 from otspec._base.arguments import MOST_ITEMS, as_flag, as_instance, as_list
 from otspec._base.frozen import Frozen
-from otspec.blocks.trees.notation import TOP, bracketed, is_paths, of_brackets, of_paths, of_widths
-from otspec.blocks.trees.token_tree import TokenTree, as_branching, check_nodes, too_large
+from otspec.blocks.trees.token_tree import (
+    TOP,
+    TokenTree,
+    as_branching,
+    bracketed,
+    check_nodes,
+    is_paths,
+    of_brackets,
+    of_paths,
+    of_widths,
+    too_large,
+)
 from otspec.models.base import MOST_DEPTH
 
 

@@ -51,13 +51,13 @@ def _fewest_steps(knots: Array, least: Array, highest: Number, slopes: Array) ->
     """Return the knots (m + 1,) on the way with fewest steps from the last down to the first."""
     # The law is at least ``least`` at each knot, and ``highest`` at the last one.
     from otspec._base import compiling
-    from otspec.rules.pooled import lowest_steps  # imports Numba, if it is there
+    from otspec.rules.pooled import barrier_process  # imports Numba, if it is there
 
     m = len(slopes)
     if m == 0:
         return []
     plain = is_exact(knots) or not compiling.HAS_NUMBA
-    step = lowest_steps.best_steps if plain else lowest_steps.fast_best_steps
+    step = barrier_process.best_steps if plain else barrier_process.fast_best_steps
     curve: list[Any] = [compiling.unwriteable(values) for values in (knots, least, slopes)]
     best, following = np.full((2, m + 1), -1, dtype=least.dtype)
     best[m] = highest
