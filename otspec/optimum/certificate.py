@@ -3,7 +3,7 @@
     α(P, q) = min over token sets A of  q(A) + 1 − P(all drafts inside A),
 
 so a minimizing A proves that no rule accepts more. That some rule accepts as much is proved by a
-law of the selected draft (:mod:`otspec.optimum.cuts.selections`).
+law of the selected draft (:mod:`otspec.optimum.cuts.minimum`).
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,7 @@ from otspec.drafts import DraftLaw, Independent
 from otspec.optimum.budgets import Budget, Outputs
 from otspec.optimum.cuts.halfplanes import ROUNDING, proved_by_prices
 from otspec.optimum.cuts.levels import level_selection
-from otspec.optimum.cuts.minimum import cut_bound
-from otspec.optimum.cuts.selections import best_selection, shortfall
+from otspec.optimum.cuts.minimum import best_selection, cut_bound, shortfall
 
 
 @dataclass(frozen=True, eq=False)

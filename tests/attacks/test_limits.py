@@ -252,7 +252,7 @@ EXTREMES = {
 @pytest.mark.parametrize("name", EXTREMES)
 def test_extreme_sizes_end_or_are_refused(capsys, monkeypatch, name):
     if name == "blocks, refused":  # as of a smaller limit
-        monkeypatch.setattr("otspec.blocks.expected.STATE_LIMIT", 30_000)
+        monkeypatch.setattr("otspec.blocks.single_draft.STATE_LIMIT", 30_000)
     start = time.process_time()
     status = main(list(EXTREMES[name]))
     assert time.process_time() - start < 10

@@ -17,9 +17,11 @@ def test_trace_says_which_drafts_are_best(capsys, tmp_path):
     printed = run(capsys, "trace", path, "-k", "1,3").splitlines()
     groups = [line.split()[0] for line in printed[2:] if line[:1] not in ("", " ", "W")][:2]
     assert groups == ["iid", "without-replacement"]  # a hub has two drafts
-    assert printed[-6].startswith("With 3 distinct drafts one is accepted with mean probability ")
-    assert printed[-5] == "pooled selection (distinct) attains it;"
-    assert printed[-4].startswith("the best of the other rules, shared noise, reaches ")
+    assert printed[-6].startswith(
+        "With 3 distinct drafts, a draft is accepted with mean probability "
+    )
+    assert printed[-5] == "Pooled selection (distinct) attains it."
+    assert printed[-4].startswith("The best of the other rules, shared noise, reaches ")
     assert printed[-3].startswith("The best of the other draft laws, iid, has the optimum ")
 
 
