@@ -143,7 +143,8 @@ def _said(machine: Any, rule: RightRule, kind: Texts, case: Case) -> Array:
     @cache
     def parts(start: int, handed: Any, left: int) -> tuple[Array, dict[tuple[int, Any], float]]:
         """Return the law of texts that a step goes on with, and where it goes without a symbol."""
-        law, stays = np.zeros(n**left + 1), {}
+        law = np.zeros(n**left + 1)
+        stays: dict[tuple[int, Any], float] = {}
         known = steps(setting.firsts[start], handed, left if machine.across else 0)
         for (text, last, after), chance in known.items():
             said, mass = text[:left], float(chance)
@@ -167,7 +168,7 @@ def _said(machine: Any, rule: RightRule, kind: Texts, case: Case) -> Array:
     def goes_on(start: int, handed: Any, left: int) -> Array:
         """Return how likely each text of so many symbols is, and one that is impossible."""
         keys, laws = [(start, handed)], []
-        share = {}
+        share: dict[tuple[int, int], float] = {}
         for row, key in enumerate(keys):  # grows
             law, stays = parts(*key, left)
             laws.append(law)

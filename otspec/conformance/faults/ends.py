@@ -43,7 +43,7 @@ class LastLost(BetweenSteps):
 class AfterToken(BetweenSteps):
     """A verifier that knows the last token of the step before."""
 
-    before: int | None = None
+    _before: int | None = None
     _token = 0
 
     def handed(self) -> int:
@@ -52,7 +52,7 @@ class AfterToken(BetweenSteps):
 
     def goes_on(self, handed: int) -> None:
         """Take the last token of the step before."""
-        self.before = handed
+        self._before = handed
 
     def answer(self, node: int, token: int) -> MarkedText:
         """Return what the verifier says, and keep its token."""
@@ -66,7 +66,7 @@ class LastDoubled(AfterToken):
 
     def answer(self, node: int, token: int) -> MarkedText:
         told = super().answer(node, token)
-        again = () if self.before is None else (self.before,)
+        again = () if self._before is None else (self._before,)
         return told._replace(text=(*again, *told.text))
 
 
@@ -118,7 +118,7 @@ class EndRepeated(AfterToken):
         if len(told.text) < self.needed:
             return told
         kept = told.text[: self.needed - 1]
-        last = kept[-1] if kept else self.before
+        last = kept[-1] if kept else self._before
         return told if last is None else told._replace(text=(*kept, last))
 
 

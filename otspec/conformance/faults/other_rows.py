@@ -63,7 +63,7 @@ class TargetOfOtherNext(WithOtherRow):
         self.stale = handed
 
     def target(self, node: int) -> Row:
-        return (self.other if self.stale else super()).target(node)
+        return self.other.target(node) if self.stale else super().target(node)
 
     def answer(self, node: int, token: int) -> MarkedText:
         self.rejected = bool(self.children(node))
