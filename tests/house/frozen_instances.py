@@ -14,7 +14,7 @@ import otspec
 from otspec import auditing, blocks, models, programs, rules, solvers, traces
 from otspec._base.arithmetic import as_numbers
 from otspec.blocks import TREE_VERIFIERS, policies
-from otspec.blocks.block_verification_preprint import ChainedResiduals
+from otspec.blocks.block_verification import ChainedResiduals
 from otspec.blocks.carry_over import HandedOver, KeptTarget
 from otspec.blocks.trees.shapes import LEAF
 from otspec.blocks.trees.verifiers.greedy_multi_path import ClippedRanks, GreatestPath

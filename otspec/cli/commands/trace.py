@@ -11,9 +11,8 @@ from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows
 from otspec.reports import page
-from otspec.reports.findings import Findings, findings_of
+from otspec.reports.findings import Findings, findings_of, restrictions_of, summary_of
 from otspec.reports.page import write_charts
-from otspec.reports.summary_file import restrictions_of, summary_of
 from otspec.traces import Warping
 from otspec.traces.comparison import MOST_SLOW, OPTIMUM
 from otspec.traces.runs import Settings

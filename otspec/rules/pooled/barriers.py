@@ -11,15 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_number,
-    is_exact,
-    positive_part,
-    zeros,
-)
+from otspec._base import arithmetic
+from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution
@@ -69,7 +62,7 @@ class Barriers(Frozen):
         """Yield each group, ``lowest`` to ``end`` − 1, whose highest drafted pool is ``top``."""
         # ``span``: for how much of the uniform number drafts in the group compete; they sum to 1.
         knots, (lifetimes, lower, higher) = self._knots[0], self._longer
-        one = as_number(1, like=self.spans)
+        one = arithmetic.as_number(1, like=self.spans)
         low = int(knots.searchsorted(top, side="right")) - 1
         now, high = one - one, low + 1
         while now < one:
@@ -145,14 +138,14 @@ def find_barriers(law: SelectionLaw, heights: InsideMasses) -> Barriers:
     from otspec._base import compiling
     from otspec.rules.pooled import barrier_process
 
-    widths, tight, one = law.pools.draft, law.tight, as_number(1, like=law.pools.draft)
+    widths, tight, one = law.pools.draft, law.tight, arithmetic.as_number(1, like=law.pools.draft)
     masses = heights.rises
-    fast = compiling.HAS_NUMBA and not is_exact(widths)
+    fast = compiling.HAS_NUMBA and not arithmetic.is_exact(widths)
     rising = barrier_process.fast_rising if fast else barrier_process.rising
     run = barrier_process.fast_run if fast else barrier_process.run
     slopes = rising(*_arguments(fast, law.slopes, widths, tight))
-    kinks = zeros(len(tight), like=widths)
-    kinks[1:-1] = positive_part(np.diff(slopes.astype(widths.dtype, copy=False)))
+    kinks = arithmetic.zeros(len(tight), like=widths)
+    kinks[1:-1] = arithmetic.positive_part(np.diff(slopes.astype(widths.dtype, copy=False)))
     # A knot without a kink is never a barrier: what is around it is one group from the start.
     chords = masses / widths
     there = tight.copy()
@@ -163,7 +156,7 @@ def find_barriers(law: SelectionLaw, heights: InsideMasses) -> Barriers:
     found = run(*arguments)
     spans, rises, ends_of_knots = (values.astype(widths.dtype, copy=False) for values in found[:3])
     starts, ends, parents = (places.astype(np.intp, copy=False) for places in found[3:])
-    lifetimes = zeros(len(tight), like=widths)
+    lifetimes = arithmetic.zeros(len(tight), like=widths)
     lifetimes[knots] = ends_of_knots
     lifetimes[tight] = np.inf
     origins = np.repeat(np.arange(len(knots) - 1), np.diff(knots))

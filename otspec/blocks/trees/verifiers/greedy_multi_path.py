@@ -100,7 +100,7 @@ TEXT_LIMIT = 20_000
 """Most texts after which the law of the chosen path is computed for an exact sum."""
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False)
 class GreedyMultiPath(TreeRule):
     """Choose the greatest of K independent paths of L tokens, and verify it alone.
 

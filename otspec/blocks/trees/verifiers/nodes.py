@@ -210,7 +210,7 @@ class Nodes(Frozen):
         rule = TargetOnly if top else self.rule
         return Node(made_rule(rule, self.draft(prefix), self.target(prefix), k), self.merge)
 
-    def known(self, prefix: Prefix, k: int, top: bool = False) -> Node:
+    def known(self, prefix: Prefix, k: int, top: bool) -> Node:
         """Return the same, with what was computed after prefixes that the models tell not apart."""
         state = (*self.remembered(prefix), k, top)
         if state not in self._known:
