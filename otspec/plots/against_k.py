@@ -10,10 +10,16 @@ from otspec.distributions import as_k
 from otspec.drafts import IID
 from otspec.estimate import value_of
 from otspec.optimum import Optimum
-from otspec.plots.axes import MOST_NAMES, against_counts, label_ends, legend_beside
-from otspec.plots.canvas import Axes, decimals, panel_on
-from otspec.plots.inline import explain
-from otspec.plots.looks import label_of, look_of, style_of
+from otspec.plots.axes import (
+    MOST_NAMES,
+    against_counts,
+    label_ends,
+    label_of,
+    legend_beside,
+    look_of,
+    style_of,
+)
+from otspec.plots.canvas import Axes, decimals, explain, panel_on
 from otspec.rules import Rule
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.summary import attains
