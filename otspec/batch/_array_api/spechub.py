@@ -2,8 +2,14 @@
 
 from dataclasses import dataclass
 
-from otspec.batch._array_api.coupling import accepts, draw_rest, verified
-from otspec.batch._array_api.inversion import block_weights, locate, without
+from otspec.batch._array_api.inversion import (
+    accepts,
+    block_weights,
+    draw_rest,
+    locate,
+    verified,
+    without,
+)
 from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.sums import (
     block_sums,

@@ -8,8 +8,13 @@ import math
 from dataclasses import dataclass
 
 from otspec.batch._array_api.library import BLOCK, Array, Library
-from otspec.batch._array_api.pooled.barriers import ascending, descending
-from otspec.batch._array_api.pooled.graded_pools import LOWEST, GradedPools, best_pools
+from otspec.batch._array_api.pooled.graded_pools import (
+    LOWEST,
+    GradedPools,
+    ascending,
+    best_pools,
+    descending,
+)
 from otspec.batch._array_api.sums import KnownWeight, Terms, in_blocks, totals
 
 
