@@ -11,8 +11,7 @@ import numpy as np
 from otspec import distributions
 from otspec._base import arguments
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
-from otspec._base.coerce import as_array
-from otspec._base.digits import counted
+from otspec._base.coerce import as_array, counted
 from otspec._base.frozen import Frozen
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike

@@ -45,10 +45,9 @@ from otspec.ratios import Pair
 from otspec.rules.importance.acceptance import VerifiedSelection
 from otspec.rules.importance.selection import StagedSelection
 from otspec.rules.lossy import LOSSY_RULES
-from otspec.rules.pooled.barriers import Barriers, find_barriers
+from otspec.rules.pooled.barriers import Barriers, PowerMasses, SummedMasses, find_barriers
 from otspec.rules.pooled.exponential_clocks import ClockedDrafts
 from otspec.rules.pooled.graded import by_grade
-from otspec.rules.pooled.inside_masses import PowerMasses, SummedMasses
 from otspec.rules.priority.cut_pools import CutPool
 from otspec.rules.priority.order_search import Mixture, Weighed
 from otspec.rules.priority.pooled_mixtures import Problem

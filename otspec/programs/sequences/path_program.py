@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from otspec._base import arithmetic
 from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.digits import plain
+from otspec._base.coerce import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.models.base import Prefix
 from otspec.programs.formulation import Size, check_size

@@ -19,8 +19,7 @@ from otspec.optimum.acceptance import optima_of
 from otspec.optimum.pools.pools import Pools, SelectionLaw, by_thresholds, clipped_law
 from otspec.ratios import Pair
 from otspec.rules.base.pair_rule import PairRule
-from otspec.rules.pooled.barriers import Barriers, find_barriers
-from otspec.rules.pooled.inside_masses import InsideMasses, inside_masses_of
+from otspec.rules.pooled.barriers import Barriers, InsideMasses, find_barriers, inside_masses_of
 from otspec.rules.pooled.partitions import ByToken, Partition, Thresholds, as_partition
 
 

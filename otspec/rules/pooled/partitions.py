@@ -11,8 +11,7 @@ import numpy as np
 
 from otspec._base.arguments import as_integer, plain_integer
 from otspec._base.arithmetic import Array, Number, as_numbers, is_exact, prefix_sums
-from otspec._base.coerce import as_array, shown
-from otspec._base.digits import plain
+from otspec._base.coerce import as_array, plain, shown
 from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution
 from otspec.drafts.single import ByRatio
@@ -25,8 +24,8 @@ from otspec.optimum.pools.pools import (
     in_arithmetic_of,
     merged,
 )
+from otspec.rules.pooled.barriers import inside_masses_of
 from otspec.rules.pooled.graded import by_grade, heaviest, highest_grade
-from otspec.rules.pooled.inside_masses import inside_masses_of
 
 MOST_STEPS = 512
 """Where more pools than this are needed on one side of the cut, floats stop looking."""
