@@ -85,7 +85,7 @@ def replayed(levels: Array, *, cut: bool = False) -> Replay:
     # token: see otspec.logged.chances.
     depth, number = levels.shape
     least = zeros((number, depth + 2), like=levels)
-    least[:, 0] = least[:, 0] + 1
+    least[:, 0] += 1
     least[:, 1 : depth + 1] = levels.T
     kept = least[:, :-1] - least[:, 1:]
     counted = max(0, number - depth + 1) if cut else number
@@ -96,7 +96,7 @@ def begun(kept: Array) -> Array:
     """Return the chance that a call begins after each token, (..., N), from the laws of τ."""
     *rows, number, widths = kept.shape
     starts = zeros((*rows, number + widths), like=kept)
-    starts[..., 0] = starts[..., 0] + 1
+    starts[..., 0] += 1
     for place in range(number):
         going = starts[..., place, None] * kept[..., place, :]
         starts[..., place + 1 : place + widths + 1] += going

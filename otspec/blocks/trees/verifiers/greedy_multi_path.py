@@ -8,8 +8,7 @@ import numpy as np
 
 from otspec._base.arguments import as_integer
 from otspec._base.arithmetic import Array, IntArray, Number, counted_power, zeros
-from otspec._base.coerce import shown
-from otspec._base.digits import counted
+from otspec._base.coerce import counted, shown
 from otspec._base.frozen import cached_property, read_only
 from otspec.blocks.base import BlockRule, Outcome, enumerated_expected
 from otspec.blocks.block_verification import BlockVerification
@@ -100,7 +99,7 @@ TEXT_LIMIT = 20_000
 """Most texts after which the law of the chosen path is computed for an exact sum."""
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False)
 class GreedyMultiPath(TreeRule):
     """Choose the greatest of K independent paths of L tokens, and verify it alone.
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from otspec import rules
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, over_one_denominator, zeros
-from otspec._base.coerce import shown
-from otspec._base.digits import counted
+from otspec._base.coerce import counted, shown
 from otspec._base.frozen import Frozen, cached_property
 from otspec._base.registry import Registry, subclass_of
 from otspec.distributions import Distribution
@@ -210,7 +209,7 @@ class Nodes(Frozen):
         rule = TargetOnly if top else self.rule
         return Node(made_rule(rule, self.draft(prefix), self.target(prefix), k), self.merge)
 
-    def known(self, prefix: Prefix, k: int, top: bool = False) -> Node:
+    def known(self, prefix: Prefix, k: int, top: bool) -> Node:
         """Return the same, with what was computed after prefixes that the models tell not apart."""
         state = (*self.remembered(prefix), k, top)
         if state not in self._known:
