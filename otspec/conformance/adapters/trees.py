@@ -8,7 +8,14 @@ import numpy as np
 
 from otspec._base.arguments import as_callable, as_parents, children_of
 from otspec._base.arithmetic import IntArray
-from otspec.conformance.adapters.tensors import as_array, draw, logits_of, tensor_of
+from otspec.conformance.adapters.tensors import (
+    Tensor,
+    as_array,
+    draw,
+    logits_of,
+    tensor_of,
+    torch_itself,
+)
 
 
 def links_of(parents: Sequence[int]) -> tuple[IntArray, IntArray]:
@@ -80,7 +87,7 @@ def paths_of(parents: Sequence[int]) -> IntArray:
     return found
 
 
-def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, IntArray]]:
+def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, Tensor]]:
     """Return a verifier of trees of ``evaluate_posterior`` of EAGLE.
 
     Its signature is that of ``eagle.model.utils.evaluate_posterior`` of EAGLE-2 and EAGLE-3, whose
@@ -108,20 +115,20 @@ def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, In
     """
     as_callable(function, "function", "evaluate_posterior of EAGLE, or one like it")
 
-    def verify(target: Any, drafts: Any, parents: Sequence[int]) -> tuple[IntArray, IntArray]:
+    def verify(target: Any, drafts: Any, parents: Sequence[int]) -> tuple[IntArray, Tensor]:
         paths, logits = paths_of(parents), logits_of(target)
-        # The root holds the last token of the text, which no path is chosen by.
-        tokens = np.pad(as_array(drafts), ((0, 0), (1, 0)))
-        nodes, drawn = [], []
-        for row, slots in enumerate(tokens):
+        nodes, following = [], []
+        for row, tokens in enumerate(as_array(drafts)):
+            # The root holds the last token of the text, which no path is chosen by.
+            slots = np.array([0, *tokens])
             candidates = tensor_of(np.where(paths < 0, -1, slots[paths])).to(logits.device)
             path, kept, weights = function(logits[row, paths], candidates, _unchanged)
             slot = paths[int(path), int(kept)]
             if slot < 0:
                 raise ValueError(f"the function keeps {int(kept)} nodes of a shorter path")
             nodes.append(slot - 1)
-            drawn.append(int(draw(weights[None])[0]))
-        return np.array(nodes, dtype=np.int64), np.array(drawn, dtype=np.int64)
+            following.append(weights)
+        return np.array(nodes, dtype=np.int64), draw(torch_itself().stack(following))
 
     return verify
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec.conformance.following.symbols import RandomNumber
-from otspec.conformance.following.torch.ledger import Ledger, objects
+from otspec.conformance.following.torch.ledger import Ledger, is_tensor, objects
 
 
 class Call(NamedTuple):
@@ -154,15 +154,10 @@ def _each(function: Callable[..., Any], operands: list[Array], plain: Array) -> 
     return objects(values, known.shape)
 
 
-def is_tensor(value: Any) -> bool:
-    """Whether something is a tensor."""
-    return hasattr(value, "untyped_storage")
-
-
 def _concerned(values: Iterable[Any], ledger: Ledger) -> bool:
     """Return whether a random number is among some values, or in what is in them."""
     for value in values:
-        if isinstance(value, _NO_NUMBERS):
+        if type(value) in _NO_NUMBERS:
             continue
         inside = value if isinstance(value, (tuple, list)) else None
         if isinstance(value, np.ndarray) and value.dtype == object:
@@ -176,7 +171,7 @@ def _concerned(values: Iterable[Any], ledger: Ledger) -> bool:
     return False
 
 
-_NO_NUMBERS = (int, float, str, type(None))
+_NO_NUMBERS = frozenset({int, float, bool, str, slice, type(None)})
 
 
 def _leaves(value: Any) -> Iterator[Any]:

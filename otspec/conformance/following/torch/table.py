@@ -3,6 +3,7 @@
 import math
 import operator
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -13,7 +14,6 @@ from otspec.conformance.following.torch import ranks
 from otspec.conformance.following.torch.draws import DRAWS, REFUSED, Draws
 from otspec.conformance.following.torch.ledger import Ledger
 from otspec.conformance.following.torch.rules import Call, Rule, copied, elementwise, moved, plainly
-from otspec.conformance.following.torch.streams import TorchStreams
 
 _SHAPES = (
     "__get__", "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset",
@@ -136,23 +136,26 @@ RULES: MappingProxyType[str, Rule] = MappingProxyType(_rules())
 """Name of the function -> what it does to random numbers among its arguments."""
 
 
-def torch_mode(streams: TorchStreams) -> Any:
-    """Return a context manager in which PyTorch's random numbers are branches."""
+@cache
+def torch_mode() -> Callable[[Ledger], Any]:
+    """Return what makes a context manager in which PyTorch's random numbers are branches."""
     from torch.overrides import TorchFunctionMode
-
-    ledger = Ledger(streams)
 
     class Followed(TorchFunctionMode):  # type: ignore[misc]
         """Calls of PyTorch's functions and methods, also of those that other code kept."""
+
+        def __init__(self, ledger: Ledger) -> None:
+            super().__init__()
+            self._ledger = ledger
 
         def __torch_function__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             """Do one call."""
             del types
-            return called(ledger, Call(func, args, kwargs or {}))
+            return called(self._ledger, Call(func, args, kwargs or {}))
 
-    return Followed()
+    return Followed
 
 
 def called(ledger: Ledger, call: Call) -> Any:
