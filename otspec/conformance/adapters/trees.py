@@ -1,6 +1,7 @@
 """The verifier of trees of EAGLE, and trees as engines write them (Theory, 13)."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -114,9 +115,10 @@ def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, Te
         than its path has.
     """
     as_callable(function, "function", "evaluate_posterior of EAGLE, or one like it")
+    paths_by_parents = cache(paths_of)
 
     def verify(target: Any, drafts: Any, parents: Sequence[int]) -> tuple[IntArray, Tensor]:
-        paths, logits = paths_of(parents), logits_of(target)
+        paths, logits = paths_by_parents(tuple(parents)), logits_of(target)
         nodes, following = [], []
         for row, tokens in enumerate(as_array(drafts)):
             # The root holds the last token of the text, which no path is chosen by.

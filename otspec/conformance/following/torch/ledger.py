@@ -92,14 +92,14 @@ class Ledger:
 
     def elements(self, tensor: Any) -> Array:
         """Return the same, with tokens that are not drawn yet."""
-        numbers = self.numbers(tensor).flatten().tolist()
-        return objects(
-            [
+        values = tensor.flatten().tolist()
+        if self.holds(tensor):
+            numbers = self.numbers(tensor).flatten().tolist()
+            values = [
                 value if number == KNOWN else self._entries[number]
-                for value, number in zip(tensor.flatten().tolist(), numbers, strict=True)
-            ],
-            tuple(tensor.shape),
-        )
+                for value, number in zip(values, numbers, strict=True)
+            ]
+        return objects(values, tuple(tensor.shape))
 
     def is_random(self, tensor: Any) -> bool:
         """Whether random numbers, and not only tokens, are among a tensor's elements."""

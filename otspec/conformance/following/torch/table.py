@@ -13,7 +13,16 @@ from otspec.conformance.following.order import clipped
 from otspec.conformance.following.torch import ranks
 from otspec.conformance.following.torch.draws import DRAWS, REFUSED, Draws
 from otspec.conformance.following.torch.ledger import Ledger
-from otspec.conformance.following.torch.rules import Call, Rule, copied, elementwise, moved, plainly
+from otspec.conformance.following.torch.rules import (
+    Call,
+    Rule,
+    concerned,
+    copied,
+    elementwise,
+    moved,
+    named,
+    plainly,
+)
 
 _SHAPES = (
     "__get__", "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset",
@@ -153,25 +162,26 @@ def torch_mode() -> Callable[[Ledger], Any]:
         ) -> Any:
             """Do one call."""
             del types
-            return called(self._ledger, Call(func, args, kwargs or {}))
+            return called(self._ledger, func, args, kwargs or {})
 
     return Followed
 
 
-def called(ledger: Ledger, call: Call) -> Any:
+def called(ledger: Ledger, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Do one call of PyTorch, inside a mode that is closed meanwhile."""
-    name = call.name
+    name = named(function)
     if name in DRAWS:
-        options = dict(call.kwargs)
+        options = dict(kwargs)
         with ledger.streams.of(options.pop("generator", None)):
-            return getattr(Draws(ledger), name)(*call.args, **options)
+            return getattr(Draws(ledger), name)(*args, **options)
     if name in REFUSED:
         raise ledger.chance.refused(f"it draws with torch's {name}")
-    if not call.concerns(ledger):
-        return call.function(*call.args, **call.kwargs)
-    rule = RULES.get(name)
+    # Most calls end here: this is the path to be kept short.
+    if not concerned(args, ledger) and not (kwargs and concerned(kwargs.values(), ledger)):
+        return function(*args, **kwargs)
+    call, rule = Call(function, args, kwargs), RULES.get(name)
     if rule is not None:
         return rule(ledger, call)
     if not call.settled(ledger):
         raise ledger.chance.refused(f"it passes a random number to torch's {name}")
-    return call.function(*call.args, **call.kwargs)
+    return function(*args, **kwargs)
