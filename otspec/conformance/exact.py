@@ -180,14 +180,14 @@ def outcome(value: Any, chance: Branch, read: Callable[[Any], Any]) -> Any:
 
 def _all_ways(result: Any, chance: Branch) -> list[tuple[Any, Number]]:
     """Draw the tokens of a result, the last one in all its ways; return how likely each is."""
-    *others, last = [None, *dict.fromkeys(_undrawn(result))]
-    for token in others[1:]:
+    tokens = list(dict.fromkeys(_undrawn(result)))
+    for token in tokens[:-1]:
         token.value()
-    ways = None if last is None else last.ways()
+    ways = tokens[-1].ways() if tokens else None
     if ways is None:
         found = _drawn(result, {})
         return [(found, chance.mass)]
-    return [(_drawn(result, {last: value}), mass) for value, mass in ways]
+    return [(_drawn(result, {tokens[-1]: value}), mass) for value, mass in ways]
 
 
 def _undrawn(result: Any) -> Iterator[Pending]:
