@@ -13,22 +13,23 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen, cached_property
-from otspec.advice.evaluation.candidates import (
+from otspec.advice.evaluation.choices import (
     CHAIN_RULES,
     NO_DRAFT,
+    UNKNOWN,
     Candidate,
     CheckedRule,
+    Interval,
     LossyChain,
 )
-from otspec.advice.evaluation.choices import UNKNOWN, Interval
 from otspec.advice.evaluation.numbers import Asked, TextNumbers, joined
 from otspec.blocks import BestTrees
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.distributions import Distribution
 from otspec.estimate import radius_of
 from otspec.logged import LoggedBlock
+from otspec.logged.chances import levels_of_block
 from otspec.logged.comparison import Tally
-from otspec.logged.given_text import levels_of_block
 from otspec.logged.replay import replayed
 
 FOLDS = 5

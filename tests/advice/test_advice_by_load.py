@@ -67,7 +67,25 @@ def test_drafted_blocks_say_what_each_cut_keeps_and_drafts(end):
                 assert nodes == pytest.approx(float(rule.nodes()), abs=1e-12), (cut, way)
 
 
-@pytest.mark.parametrize("place", range(1, len(CUTS), 3))
+def test_chains_are_compared_whole_and_cut_and_trees_at_each_threshold():
+    chains = ("confidence-kept", "confidence-max", "path-kept")
+    assert cuts_of(2, (0, 0.5), (0.25, 0.75)) == [
+        ("no draft", 0, 0),
+        *(
+            (name, least, length)
+            for length in (1, 2)
+            for name, least in [
+                ("fixed length", 0), *((chain, 0.5) for chain in chains),
+                ("dynamic tree", 0.25), ("dynamic tree", 0.75),
+            ]
+        ),
+    ]  # fmt: skip
+
+
+TREES = [place for place, cut in enumerate(CUTS) if cut.policy == TREE and cut.length == 2]
+
+
+@pytest.mark.parametrize("place", [*range(1, len(CUTS), 3), *TREES])
 def test_texts_of_the_target_say_it_of_all_calls_along_them(place):
     length, depth, cut = 4, 2, CUTS[place]
     texts = [(logged(text, written=True), mass) for text, mass in TARGET.texts(length)]
@@ -142,7 +160,8 @@ def test_costs_by_load_are_read_and_refused(tmp_path):
         as_load_seconds({0: "1:2"})
     with pytest.raises(ValueError, match=r"paths\[0\] is 0: no tree has all nodes"):
         advise_by_load(blocks(1, 2), **COSTS, paths=[0])
-    hidden = LoggedBlock([[0.5, 0.5]], [[1.0, 0.0]], [0], (), [[1.0, 0.0]])
+    sure = [[1.0, 0.0, 0.0]]
+    hidden = LoggedBlock([[0.5, 0.25, 0.25]], sure, [0], (), sure)
     with pytest.raises(ValueError, match="never draws token 1, which can be drafted there"):
         advise_by_load([hidden], **COSTS)
     with pytest.raises(ValueError, match="logs is empty"):

@@ -251,6 +251,8 @@ def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
     for choice in (TREE, CHAIN, ALONE):
         assert lines[choice.rule].get_xydata().tolist() == [[choice.seconds / 10, choice.tokens]]
     assert lines["the fastest"].get_xydata().tolist() == [[1.25, 2.5]]
+    sizes = [lines[name].get_markersize() for name in ("the fastest", TREE.rule, CHAIN.rule)]
+    assert sizes == [14, 5, 9]  # the ring is wide enough to go around each mark
     assert lines["the most for the time"].get_xydata().tolist() == [[1, 1], [1.25, 2.5]]
     assert ax.get_ylim() == (0.9, 2.8)
     assert ax.get_xlim() == pytest.approx((1 - 0.06 * 0.25, 1.25 + 0.06 * 0.25))

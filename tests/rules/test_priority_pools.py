@@ -132,6 +132,14 @@ def test_a_hundred_pools_certify_a_full_vocabulary(count):
         assert rule.mixture.accepted <= estimate.low <= estimate.high <= rule.bound
 
 
+@pytest.mark.parametrize("pools", [2, 20, 36])
+def test_pools_are_split_up_to_the_number_that_was_asked_for(pools):
+    """Two pools leave a gap, which more of them would close."""
+    *drafts, target = np.random.default_rng(3).dirichlet(np.full(60, 0.5), 3)
+    rule = PriorityMixture(otspec.Independent(drafts), target, gap=0, pools=pools, most=60)
+    assert len(set(rule.mixture.pools.tolist())) <= pools
+
+
 def test_floats_are_as_the_fractions_that_they_stand_for():
     """The law of fixed pools and one order is a formula in both arithmetics."""
     for drafts, target in instances(24, seed=774):

@@ -10,11 +10,11 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec._base.frozen import Frozen
-from otspec.advice.evaluation.candidates import NO_DRAFT
+from otspec.advice.evaluation.choices import NO_DRAFT
 from otspec.advice.on_texts import is_of_target
 from otspec.blocks import BlockVerification
 from otspec.logged import LoggedBlock
-from otspec.logged.given_text import levels_of_block
+from otspec.logged.chances import levels_of_block
 from otspec.logged.replay import begun
 
 CHAINS = ("confidence-kept", "confidence-max", "path-kept")

@@ -123,7 +123,8 @@ def elementwise(function: Callable[..., Any], *, in_place: bool = False) -> Rule
 
     def rule(ledger: Ledger, call: Call) -> Any:
         for name in ("alpha", "rounding_mode", "out"):
-            if call.kwargs.get(name) not in (None, 1):
+            given = call.kwargs.get(name)
+            if is_tensor(given) or given not in (None, 1):
                 raise ledger.chance.refused(f"it passes {name}= with a random number")
         operands = [*call.args, *(v for k, v in call.kwargs.items() if k in _OPERANDS)]
         if call.settled(ledger):
