@@ -244,6 +244,12 @@ def test_a_chain_that_is_best_gains_nothing_over_itself(tmp_path):
     assert "gain over one drafted text" not in page
 
 
+def test_each_advice_of_a_report_has_one_chart(tmp_path):
+    for number in (1, 3):
+        others = [replace(advice(), source=f"source {i}") for i in range(number)]
+        assert page_of(tmp_path, *others).count("Each mark is a choice;") == number
+
+
 def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
     """Times are parts of a call without drafts, which takes 10; the ring is around the best."""
     ax = draw_pareto(advice())
