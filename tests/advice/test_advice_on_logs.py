@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from advice_logs import COSTS, arrays_of, blocks, written_texts
 from scipy.special import stdtrit
@@ -328,7 +329,6 @@ def test_rules_of_two_drafts_are_left_out_or_refused_where_nodes_have_one_child(
 
 @pytest.mark.parametrize(("shape", "counts"), [((2, 7), None), ((2, 3, 7), 3)])
 def test_numbers_of_texts_are_stored_text_by_text(shape, counts):
-    pa = pytest.importorskip("pyarrow")
     numbers = np.arange(np.prod(shape), dtype=float).reshape(shape)
     rows = _rows(numbers, [2, 5])
     assert rows == [numbers[..., part].ravel().tolist() for part in np.split(np.arange(7), [2, 5])]
