@@ -13,14 +13,15 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen, cached_property
-from otspec.advice.evaluation.candidates import (
+from otspec.advice.evaluation.choices import (
     CHAIN_RULES,
     NO_DRAFT,
+    UNKNOWN,
     Candidate,
     CheckedRule,
+    Interval,
     LossyChain,
 )
-from otspec.advice.evaluation.choices import UNKNOWN, Interval
 from otspec.advice.evaluation.numbers import Asked, TextNumbers, joined
 from otspec.blocks import BestTrees
 from otspec.blocks.trees.best.acceptance_rates import Chances

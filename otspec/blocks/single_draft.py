@@ -9,16 +9,9 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from otspec._base import arithmetic
 from otspec._base.arguments import as_instance, as_integer, as_tokens, how_many
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_whole,
-    over_one_denominator,
-    quotient,
-    zeros,
-)
+from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.registry import Registry, subclass_of
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import DraftedTree
@@ -57,7 +50,7 @@ def _kept(
     """Yield the probability that at least ℓ tokens are kept, for ℓ = 1 to L."""
     # Exact masses are whole numbers over the product of the depths' common denominators.
     level: _Level = {}
-    weights, scale = as_whole(list(map(draft.number, beginnings.values())))
+    weights, scale = arithmetic.as_whole(list(map(draft.number, beginnings.values())))
     for text, mass in zip(beginnings, weights, strict=True):
         _add_text(level, draft, target, text, mass, mass)
     states = 0
@@ -72,7 +65,7 @@ def _kept(
             kept = kept + np.minimum(*masses).sum()
             if depth < length:
                 _add(longer, draft, target, prefix, tokens, masses)
-        yield quotient(kept, scale)
+        yield arithmetic.quotient(kept, scale)
         states += len(longer)
         if states > STATE_LIMIT:
             raise ValueError(
@@ -92,7 +85,9 @@ def _rows(draft: Model, target: Model, level: _Level) -> tuple[dict[Any, _Row], 
         pairs[contexts] = possible, drafted[possible], wanted[possible]
     if not pairs:  # no text goes on
         return {}, 1
-    *whole, unit = over_one_denominator(*(row for pair in pairs.values() for row in pair[1:]))
+    *whole, unit = arithmetic.over_one_denominator(
+        *(row for pair in pairs.values() for row in pair[1:])
+    )
     rows = zip(pairs, whole[::2], whole[1::2], strict=True)
     return {key: (pairs[key][0], drafted, wanted) for key, drafted, wanted in rows}, unit
 
@@ -219,7 +214,7 @@ class SingleDraftRule(BlockRule):
             As :meth:`drafted`.
         """
         drafts = self.drafted(block)
-        kept = zeros(len(drafts) + 1, like=self.target(()))
+        kept = arithmetic.zeros(len(drafts) + 1, like=self.target(()))
         for mass, (head, _) in branches(partial(self._ending, drafts)):
             kept[len(head)] += mass
         return kept

@@ -19,7 +19,7 @@ from otspec._base.arithmetic import (
     quotient,
     refuse_long_power,
 )
-from otspec._base.digits import counted
+from otspec._base.coerce import counted
 from otspec._base.extras import needed
 from otspec.distributions import DistributionLike, as_distribution, as_k, as_pair, token_set
 

@@ -78,7 +78,7 @@ def exactly_tried(
     except FaultError as fault:
         if task.batches is BesideRejected:  # a function of one row can be followed, too
             raise
-        finding = Finding(case.name, fault.statistic, fault.reason, traceback=fault.traceback)
+        finding = fault.on(case.name)
     evidence = 0.0 if finding is None else math.inf
     counts = np.rint(law * AS_OFTEN).astype(np.int64)
     return Tried(case.name, needs, 0, evidence, counts, tested.expected), finding
@@ -116,7 +116,8 @@ def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.
             try:
                 read = read_answer(answer, kind, shown, sample, marked)
             except FaultError as off:
-                raise FaultError(off.statistic, f"drafts {drafted.drafts}: {off.reason}") from off
+                reason = f"drafts {drafted.drafts}: {off.reason}"
+                raise FaultError(off.statistic, reason, fault=off.fault) from off
             mark = 0 if read.marks is None else int(read.marks[0])
             text = [symbol for symbol in read.texts[0].tolist() if symbol != UNKNOWN]
             add_answer(law, case, drafted.variant, mark, text, drafted.mass * chance)

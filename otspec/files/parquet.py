@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base import memory
-from otspec._base.extras import let_arrow_do_without_pandas, needed
-from otspec._base.memory import refuse_too_large
+from otspec._base import extras
+from otspec._base.extras import let_arrow_do_without_pandas, needed, refuse_too_large
 from otspec.files.base import FORMATS, Format, Named, once, selected
 
 HOLDS = "columns of numbers, or of lists of equal length (extra `runs`)"
@@ -166,12 +165,12 @@ def read_parquet(path: Path, keys: tuple[str, ...]) -> Named:
                 for column in columns_in(path)
                 if any(f"{column.path}.".startswith(f"{name}.") for name in names)
             ]
-            memory.refuse_too_large(sum(_NUMBER_BYTES * column.values for column in columns))
-            memory.refuse_too_large(max((column.longest for column in columns), default=0))
+            refuse_too_large(sum(_NUMBER_BYTES * column.values for column in columns))
+            refuse_too_large(max((column.longest for column in columns), default=0))
             # Few rows at a time where texts may be long.
             texts = [name for name in names if is_text(schema.field(name).type)]
             longest = max((column.longest for column in columns if column.path in texts), default=1)
-            rows = memory.memory() // _BATCHES // max(1, longest)
+            rows = extras.memory() // _BATCHES // max(1, longest)
             rows = max(1, min(_BATCH_ROWS, rows))
             batches = file.iter_batches(rows, columns=list(names), use_threads=False)
             return columns_of(gathered(batches, schema, names), names)

@@ -6,16 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from otspec._base import arithmetic
 from otspec._base.arguments import as_real
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_number,
-    is_exact,
-    positive_part,
-    zeros,
-)
+from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.coerce import shown
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
@@ -86,12 +79,12 @@ class Outputs(Frozen):
         output: Array = self.target.copy()
         output[self._more & ~self._unwanted] += self._raised.filled(moved)
         output[self._less] -= self._lowered.filled(moved)
-        if moved < self.farthest and not is_exact(output):  # there no level is 0
+        if moved < self.farthest and not arithmetic.is_exact(output):  # there no level is 0
             output[self._less] = np.maximum(output[self._less], SMALLEST)
         if moved > raised and unwanted:
             masses = self.selection[self._unwanted]
             output[self._unwanted] = masses * ((moved - raised) / masses.sum())
-        return positive_part(output)
+        return arithmetic.positive_part(output)
 
 
 @dataclass(frozen=True)
@@ -160,14 +153,14 @@ class TotalVariation(Budget):
     def of(cls, amount: Any, target: Distribution) -> Self:
         """Check a number from 0 to 1, exact beside an exact target; else a ValueError."""
         number = as_real(amount, cls.name, 0, 1)
-        if isinstance(number, float) == is_exact(target) and number not in (0, 1):
-            kinds = ("a float", "exact") if is_exact(target) else ("exact", "a float")
-            fix = "'1/20'" if is_exact(target) else "0.05"
+        if isinstance(number, float) == arithmetic.is_exact(target) and number not in (0, 1):
+            kinds = ("a float", "exact") if arithmetic.is_exact(target) else ("exact", "a float")
+            fix = "'1/20'" if arithmetic.is_exact(target) else "0.05"
             raise ValueError(
                 f"{cls.name} is {shown(amount)}, which is {kinds[0]} but the target is {kinds[1]}: "
                 f"write both alike, here {cls.name}={fix}"
             )
-        return cls(as_number(number, like=target))
+        return cls(arithmetic.as_number(number, like=target))
 
     def added_to(self, lossless: Number) -> Number:
         """Return min(1, α + ε)."""
@@ -184,7 +177,7 @@ class TotalVariation(Budget):
 
     def distance(self, output: Distribution, target: Distribution) -> Number:
         """Return the total variation of two laws."""
-        return as_number(positive_part(output - target).sum(), like=target)
+        return arithmetic.as_number(arithmetic.positive_part(output - target).sum(), like=target)
 
     def moved(self, outputs: Outputs) -> Number:
         """Return the budget, or as much of it as is of use."""
@@ -246,7 +239,7 @@ class FrontierProgram(Formulation):
         outputs = model.rows("output", tokens, -np.inf, self.target)
         once = np.zeros((1, 1), dtype=np.intp)
         total = np.repeat(model.rows("total", once, 0, 0), len(tokens))
-        budget = zeros(1, like=self.target) + self.total_variation
+        budget = arithmetic.zeros(1, like=self.target) + self.total_variation
         moved = np.repeat(model.rows("moved", once, -np.inf, budget), len(tokens))
         # The output is q + more − less: more and less are equal in total, at most the budget.
         mass = model.columns("pi", self._pair_names, 0, np.inf)

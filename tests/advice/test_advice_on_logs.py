@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 from searching import enough
 
 from otspec.advice import advise
-from otspec.advice.evaluation.candidates import Candidate, LossyChain, candidates
+from otspec.advice.evaluation.choices import Candidate, LossyChain, candidates
 from otspec.advice.evaluation.numbers import Asked, drafted_texts
 from otspec.advice.evaluation.search import Search, advice_from
 from otspec.advice.evaluation.streaming import _joined, _rows

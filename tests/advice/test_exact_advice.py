@@ -12,8 +12,7 @@ from searching import NIGHTLY
 
 import otspec
 from otspec.advice import advise
-from otspec.advice.evaluation.candidates import Candidate, sizes
-from otspec.advice.evaluation.choices import UNKNOWN, Choice
+from otspec.advice.evaluation.choices import UNKNOWN, Candidate, Choice, sizes
 from otspec.advice.evaluation.search import _choice
 from otspec.blocks import (
     BLOCK_RULES,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from instances import fractions
 
-from otspec.advice.evaluation.candidates import CHAIN_RULES, NO_DRAFT, Candidate
+from otspec.advice.evaluation.choices import CHAIN_RULES, NO_DRAFT, Candidate
 from otspec.advice.evaluation.numbers import Asked, DraftedTexts
 from otspec.blocks import as_shape
 from otspec.blocks.trees.shapes import LEAF

@@ -16,8 +16,7 @@ from searching import NIGHTLY
 import otspec
 from otspec import closed_forms
 from otspec._base.arithmetic import as_numbers
-from otspec._base.coerce import shown
-from otspec._base.digits import counted, digits_of, plain, shortened, written
+from otspec._base.coerce import counted, digits_of, plain, shortened, shown, written
 from otspec.blocks import BLOCK_RULES
 from otspec.cli.main import main
 from otspec.distributions import as_distribution, as_k, token_set

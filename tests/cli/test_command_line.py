@@ -197,7 +197,7 @@ def test_trace_says_what_attains_the_optimum(capsys, tmp_path):
     assert price.startswith(f"{PRICE}naive sampling ")
     assert "shared noise" in price
     assert certain.startswith(
-        "If the 2 texts are a random sample, the mean optimum of all such texts"
+        "If the 2 texts are a random sample, the mean optimum with 1 i.i.d. draft over "
     )
     same = np.zeros((1, 1), np.float16)
     np.savez(path, draft_logits=same, target_logits=same)

@@ -18,9 +18,9 @@ from docs_scripts import script
 from matplotlib.image import imread
 
 from otspec.cli.main import main
-from otspec.cli.shared.progress import pace
-from otspec.reports import summary_file
-from otspec.reports.summary_file import bibtex, origin_of
+from otspec.cli.shared.output import pace
+from otspec.reports import findings
+from otspec.reports.findings import bibtex, origin_of
 from otspec.rules import KSequential
 from otspec.traces.readers import find_source
 
@@ -271,7 +271,7 @@ def test_a_large_file_is_named_without_a_digest(tmp_path, monkeypatch):
     source = find_source(str(files.save_npz(tmp_path, files.random_pair())))
     size = (tmp_path / "trace.npz").stat().st_size
     assert origin_of("", [source]).digests[0][:2] == ("trace.npz", size)
-    monkeypatch.setattr(summary_file, "LARGEST_DIGEST", size - 1)
+    monkeypatch.setattr(findings, "LARGEST_DIGEST", size - 1)
     assert origin_of("", [source]).digests == [("trace.npz", size, "")]
     assert (
         origin_of("", [find_source(str(files.save_zarr(tmp_path, files.random_pair())))])[1] == []

@@ -28,7 +28,7 @@ CALLS = {
     ),
     "shared_noise.base._CHUNK": ((1, 100), lambda: GumbelLists(*FLOATS, 3).steps(50, 1)),
     "shared_noise.gumbel_counts._CHUNK": ((1,), lambda: GumbelCoupling.acceptances(*FLOATS, [3])),
-    "shared_noise.gumbel_slopes._CHUNK": (
+    "shared_noise.gumbel_race._CHUNK": (
         (1, 1_000), lambda: GumbelRace(Pair(*FLOATS), 3).slopes()[1]
     ),
     "shared_noise.gumbel_lists._BLOCK": (

@@ -10,7 +10,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec._base.frozen import Frozen
-from otspec.advice.evaluation.candidates import NO_DRAFT
+from otspec.advice.evaluation.choices import NO_DRAFT
 from otspec.advice.on_texts import is_of_target
 from otspec.blocks import BlockVerification
 from otspec.logged import LoggedBlock

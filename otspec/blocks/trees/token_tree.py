@@ -13,8 +13,8 @@ from otspec._base import arguments
 from otspec._base.arguments import as_list, plain_integer
 from otspec._base.arithmetic import IntArray
 from otspec._base.coerce import shown
+from otspec._base.extras import memory
 from otspec._base.frozen import Frozen, cached_property
-from otspec._base.memory import memory
 from otspec.distributions import as_k
 
 if TYPE_CHECKING:

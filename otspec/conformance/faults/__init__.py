@@ -5,6 +5,8 @@ from otspec.conformance.faults import (  # noqa: F401 (each registers its faults
     answers,
     declared,
     draws,
+    ends,
+    other_rows,
     randomness,
     residuals,
     shared_noise,

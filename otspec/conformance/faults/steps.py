@@ -1,12 +1,15 @@
 """Faults that reach from one step to the next: numbers that come again, and a stale text."""
 
-from typing import Self
+from collections import defaultdict
+from typing import TypeAlias
 
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.randomness import FRESH, WithNumbers, inverted
 from otspec.conformance.faults.setting import TEXT, MarkedText, Row
+from otspec.conformance.following.uniform import Uniform
 
+Numbers: TypeAlias = defaultdict[int, Uniform]
 SEVERAL = ("block", "tree")
 EACH_STEP = f"{FRESH}, in each step; seed once for a text"
 
@@ -14,11 +17,15 @@ EACH_STEP = f"{FRESH}, in each step; seed once for a text"
 class SameNumbers(WithNumbers):
     """A verifier whose numbers are those of the first step, as far as they have names."""
 
-    across = True
+    across = numbered = True
 
-    def goes_on(self, before: Self) -> None:
+    def handed(self) -> Numbers:
+        """Return the numbers of this step."""
+        return self._numbers
+
+    def goes_on(self, handed: Numbers) -> None:
         """Take the numbers of the step before."""
-        self._numbers = before._numbers
+        self._numbers = handed
 
     def drafted(self, node: int, weights: Row) -> int:
         """Draw the token of a node by its number, which is none of a test."""
@@ -57,8 +64,8 @@ class DraftsOfFirst(SameNumbers):
 class DrawOfStepBefore(SameNumbers):
     """The first draft of a step is drawn with the number that drew the token before it."""
 
-    def goes_on(self, before: Self) -> None:
-        drawn = before._numbers.get(TEXT)
+    def goes_on(self, handed: Numbers) -> None:
+        drawn = handed.get(TEXT)
         if drawn is not None:
             self._numbers[len(self.kind.parents)] = drawn
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from otspec._base import arithmetic
 from otspec._base.arguments import as_callable
-from otspec._base.digits import plain
+from otspec._base.coerce import plain
 from otspec._base.frozen import Frozen
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.models.base import LanguageModel, Model

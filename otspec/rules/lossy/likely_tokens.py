@@ -13,15 +13,8 @@ from otspec.chance import Chance
 from otspec.distributions import LARGEST_K, Distribution, normalized
 from otspec.drafts import SingleDraftLaw, TopK
 from otspec.drafts.single import likeliest
-from otspec.rules.lossy.base import (
-    REPLACEMENTS,
-    AcceptOrReplace,
-    LossyRule,
-    accepting,
-    between,
-    entropy,
-    replaced_by,
-)
+from otspec.rules.lossy import base
+from otspec.rules.lossy.base import REPLACEMENTS, AcceptOrReplace, LossyRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +43,9 @@ class ThresholdedTargetOnly(LossyRule):
     source: ClassVar[str] = "SGLang"
     law_class: ClassVar[type[SingleDraftLaw]] = TopK
 
-    single: Number = field(default=Fraction(1, 2), kw_only=True, metadata=between(0, 1))
+    single: Number = field(default=Fraction(1, 2), kw_only=True, metadata=base.between(0, 1))
     accumulated: Number = field(
-        default=Fraction(1, 2), kw_only=True, metadata=between(0, 1, open_below=True)
+        default=Fraction(1, 2), kw_only=True, metadata=base.between(0, 1, open_below=True)
     )
 
     @cached_property
@@ -111,8 +104,8 @@ class TypicalAcceptance(AcceptOrReplace):
     title: ClassVar[str] = "typical acceptance"
     source: ClassVar[str] = "Medusa, sec. 3.3"
 
-    epsilon: Number = field(default=Fraction(9, 100), kw_only=True, metadata=between(0, 1))
-    delta: Number = field(default=Fraction(3, 10), kw_only=True, metadata=between(0, 1))
+    epsilon: Number = field(default=Fraction(9, 100), kw_only=True, metadata=base.between(0, 1))
+    delta: Number = field(default=Fraction(3, 10), kw_only=True, metadata=base.between(0, 1))
     otherwise: str = field(default="greedy", kw_only=True)
 
     def __post_init__(self, normalize: bool) -> None:
@@ -122,18 +115,18 @@ class TypicalAcceptance(AcceptOrReplace):
     @cached_property
     def threshold(self) -> Number:
         """What the target's probability of a draft has to exceed."""
-        typical = self.delta * as_number(math.exp(-entropy(self.target)), like=self.target)
+        typical = self.delta * as_number(math.exp(-base.entropy(self.target)), like=self.target)
         return min(self.epsilon, typical)
 
     @cached_property
     def chances(self) -> Array:
         """1 for the tokens above the threshold, else 0, shape (n,)."""
-        return accepting(self.target > self.threshold, self.target)
+        return base.accepting(self.target > self.threshold, self.target)
 
     @cached_property
     def replacement(self) -> Distribution:
         """What ``otherwise`` says, shape (n,)."""
-        return replaced_by(self.otherwise, self.target)
+        return base.replaced_by(self.otherwise, self.target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,12 +175,12 @@ class RollbackPolicy(AcceptOrReplace):
     @cached_property
     def chances(self) -> Array:
         """1 for the tokens that are accepted, else 0, shape (n,)."""
-        return accepting((self.target >= self.threshold) & (self.target > 0), self.target)
+        return base.accepting((self.target >= self.threshold) & (self.target > 0), self.target)
 
     @cached_property
     def replacement(self) -> Distribution:
         """What ``otherwise`` says, shape (n,)."""
-        return replaced_by(self.otherwise, self.target)
+        return base.replaced_by(self.otherwise, self.target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +213,7 @@ class RelaxedTop(AcceptOrReplace):
     source: ClassVar[str] = "TensorRT-LLM"
 
     count: int = field(default=10, kw_only=True)
-    delta: Number = field(default=Fraction(3, 5), kw_only=True, metadata=between(0, 1))
+    delta: Number = field(default=Fraction(3, 5), kw_only=True, metadata=base.between(0, 1))
 
     def __post_init__(self, normalize: bool) -> None:
         super().__post_init__(normalize)
@@ -238,4 +231,4 @@ class RelaxedTop(AcceptOrReplace):
     @cached_property
     def replacement(self) -> Distribution:
         """The likeliest token, shape (n,)."""
-        return replaced_by("greedy", self.target)
+        return base.replaced_by("greedy", self.target)

@@ -40,16 +40,9 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, prefix_sums
 from otspec.ratios import Pair
-from otspec.rules.shared_noise import gumbel_counts
+from otspec.rules.shared_noise import gumbel_counts, gumbel_panels
 from otspec.rules.shared_noise.gumbel_counts import integrals
-from otspec.rules.shared_noise.gumbel_panels import (
-    Expansion,
-    Sorted,
-    chebyshev,
-    lagrange,
-    panels,
-    power_rows,
-)
+from otspec.rules.shared_noise.gumbel_panels import Expansion, Sorted
 
 _LEAST = 1e-12
 """Powers of light tokens that are less of the slopes than this are left out."""
@@ -83,8 +76,8 @@ class NodeSlopes(gumbel_counts.NodeCounts):
             if not large.size:
                 continue
             powers, (tokens, cuts, which) = int(large[-1]) + 1, self._before(level)
-            drafts = power_rows(self._draft[tokens], powers)
-            targets = power_rows(self._target[tokens], powers)
+            drafts = gumbel_panels.power_rows(self._draft[tokens], powers)
+            targets = gumbel_panels.power_rows(self._target[tokens], powers)
             for m in range(1, powers + 1):
                 rates = owed[:, m - 1] * self._binomial(m)
                 for j in range(m):
@@ -238,9 +231,12 @@ class _Race:
         self._rho = np.zeros(len(tokens.draft))
         self._rho[outputs] = np.minimum(rho, _MOST_RATIO)
         end = outputs.stop
-        self._panels = panels(self._rho[:end], tokens.target[:end], outputs.start)
+        self._panels = gumbel_panels.panels(self._rho[:end], tokens.target[:end], outputs.start)
         rho = self._rho
-        each = [chebyshev(rho[end - 1], rho[start], count) for start, end, count in self._panels]
+        each = [
+            gumbel_panels.chebyshev(rho[end - 1], rho[start], count)
+            for start, end, count in self._panels
+        ]
         self._nodes = np.concatenate([np.empty(0), *each])
         self._starts = np.repeat(
             [panel.start for panel in self._panels], [len(points) for points in each]
@@ -290,7 +286,7 @@ class _Race:
         found, place, first = [], 0, self._panels[0].start
         for start, end, _ in self._panels:
             nodes = slice(place, int(np.searchsorted(self._starts, start, side="right")))
-            weights = lagrange(self._nodes[nodes], self._rho[start:end])
+            weights = gumbel_panels.lagrange(self._nodes[nodes], self._rho[start:end])
             rows = self._expansion.terms[start - first : end - first]
             found.append((slice(start, end), nodes, weights, rows))
             place = nodes.stop

@@ -8,8 +8,7 @@ import numpy as np
 
 from otspec._base.arguments import as_integer
 from otspec._base.arithmetic import Array, IntArray, Number, counted_power, zeros
-from otspec._base.coerce import shown
-from otspec._base.digits import counted
+from otspec._base.coerce import counted, shown
 from otspec._base.frozen import cached_property, read_only
 from otspec.blocks.base import BlockRule, Outcome, enumerated_expected
 from otspec.blocks.block_verification import BlockVerification

@@ -9,7 +9,7 @@ import numpy as np
 
 from otspec._base.arguments import as_flag
 from otspec._base.arithmetic import Array, Number, as_number, zeros
-from otspec._base.digits import counted
+from otspec._base.coerce import counted
 from otspec._base.frozen import Frozen, cached_property
 from otspec.blocks.base import Outcome
 from otspec.blocks.block_verification import BlockVerification

@@ -10,8 +10,7 @@ import numpy as np
 
 from otspec import rules
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, over_one_denominator, zeros
-from otspec._base.coerce import shown
-from otspec._base.digits import counted
+from otspec._base.coerce import counted, shown
 from otspec._base.frozen import Frozen, cached_property
 from otspec._base.registry import Registry, subclass_of
 from otspec.distributions import Distribution
