@@ -138,7 +138,8 @@ def test_a_single_token_to_draw_is_coupled_by_a_rule_for_pairs_too():
     """1/4 of the target is on the token; of two tokens there is a pair."""
     sure, target = np.array([1.0, 0.0, 0.0]), np.array([0.25, 0.25, 0.5])
     both = np.array([0.5, 0.5, 0.0])
-    one = made_rule(otspec.rules.SpecHubTwoHubs, sure, target, 2)
+    pairs_of_hubs = otspec.rules.RULES["spechub-two-hubs"]
+    one = made_rule(pairs_of_hubs, sure, target, 2)
     assert (type(one), one.k, one.acceptance()) == (otspec.rules.MaximalCoupling, 1, 0.25)
     assert (
         type(made_rule(otspec.rules.SpecHubTwoHubs, both, target, 2)) is otspec.rules.SpecHubTwoHubs
