@@ -141,9 +141,7 @@ def test_a_single_token_to_draw_is_coupled_by_a_rule_for_pairs_too():
     pairs_of_hubs = otspec.rules.RULES["spechub-two-hubs"]
     one = made_rule(pairs_of_hubs, sure, target, 2)
     assert (type(one), one.k, one.acceptance()) == (otspec.rules.MaximalCoupling, 1, 0.25)
-    assert (
-        type(made_rule(otspec.rules.SpecHubTwoHubs, both, target, 2)) is otspec.rules.SpecHubTwoHubs
-    )
+    assert type(made_rule(pairs_of_hubs, both, target, 2)) is pairs_of_hubs
     fewer = made_rule(RecursiveRejectionWithoutReplacement, both, target, 3)
     assert (type(fewer), fewer.k) == (RecursiveRejectionWithoutReplacement, 2)
 
