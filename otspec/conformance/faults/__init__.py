@@ -6,7 +6,6 @@ from otspec.conformance.faults import (  # noqa: F401 (each registers its faults
     declared,
     draws,
     ends,
-    other_rows,
     randomness,
     residuals,
     shared_noise,

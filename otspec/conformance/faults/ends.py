@@ -1,15 +1,17 @@
-"""Faults between the steps of a text, and at its end: tokens lost, doubled, padded, unverified."""
+"""Faults between the steps of a text, at its end, and between texts, whose rows are exchanged."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from otspec.conformance.cases.cases import PADDING
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import Machine
-from otspec.conformance.faults.setting import TEXT, MarkedText
+from otspec.conformance.faults.setting import TEXT, MarkedText, Row
 
 SEVERAL = ("block", "tree")
 ALL_OUT = "give out all that is kept and the token after it, each once, and go on from that token"
+BY_REQUEST = "index rows by request; check offsets of uneven batches"
 CUT = "verify the last step as all others, and cut the text behind its last token"
 
 
@@ -133,3 +135,63 @@ class PaddingCounted(BetweenSteps):
 
     def token(self, node: int) -> int:
         return 0 if len(self.path(node)) >= self.needed else super().token(node)
+
+
+class WithOtherRow(Machine):
+    """A row of a batch with another row of it."""
+
+    other_rows = reads_others = True
+
+    @cached_property
+    def other(self) -> Machine:
+        """The other row, with drafts of its own."""
+        others = self.setting.others
+        return Machine(self.setting, others[self.chance.choose([1] * len(others))], self.chance)
+
+
+@known("target of another row of the batch", BY_REQUEST)
+class TargetOfOther(WithOtherRow):
+    """The target's rows are those of another request."""
+
+    def target(self, node: int) -> Row:
+        return self.other.target(node)
+
+
+@known("draft of another row of the batch", BY_REQUEST)
+class DraftOfOther(WithOtherRow):
+    """The draft's rows are those of another request."""
+
+    def draft(self, node: int) -> Row:
+        return self.other.draft(node)
+
+
+@known("drafts of another row of the batch", BY_REQUEST)
+class TokensOfOther(WithOtherRow):
+    """Both rows are those of another request, the drafts are those of this one."""
+
+    def draft(self, node: int) -> Row:
+        return self.other.draft(node)
+
+    def target(self, node: int) -> Row:
+        return self.other.target(node)
+
+
+@known("target of another text after a rejection", BY_REQUEST, SEVERAL, pipeline=True)
+class TargetOfOtherNext(WithOtherRow):
+    """The step after a rejection has the target's rows of another text of the batch."""
+
+    across = True
+    stale = rejected = False
+
+    def handed(self) -> bool:
+        return self.rejected
+
+    def goes_on(self, handed: bool) -> None:
+        self.stale = handed
+
+    def target(self, node: int) -> Row:
+        return self.other.target(node) if self.stale else super().target(node)
+
+    def answer(self, node: int, token: int) -> MarkedText:
+        self.rejected = bool(self.children(node))
+        return super().answer(node, token)
