@@ -159,6 +159,16 @@ class Branch(Chance):
             self._open(masses.tolist() if isinstance(masses, np.ndarray) else masses)
         return self._take(len(masses))
 
+    def every(self, masses: Sequence[Number]) -> list[tuple[int, Number]]:
+        """Return all indices that a last choice can take, and the probability of each branch."""
+        try:
+            choice = _Choice(masses, self._least, self.mass)
+        except ValueError:
+            raise self._not_masses(masses) from None
+        light = 1e-6 * self._least
+        ways = [(option, choice.weigh(place)) for place, option in enumerate(choice.options)]
+        return [way for way in ways if not (isinstance(way[1], float) and way[1] < light)]
+
     def _accepts(self, wanted: Number, offered: Number) -> bool:
         if len(self.taken) == len(self._seen):
             self._open((offered - wanted, wanted))
@@ -171,7 +181,10 @@ class Branch(Chance):
         try:
             self._seen.append(_Choice(masses, self._least, self.mass))
         except ValueError:
-            raise self.refused(f"it chooses among chances {list(masses)[:8]}") from None
+            raise self._not_masses(masses) from None
+
+    def _not_masses(self, masses: Sequence[Number]) -> CannotFollowError:
+        return self.refused(f"it chooses among chances {list(masses)[:8]}")
 
     def _take(self, size: int) -> int:
         """Return the index that is taken of so many."""

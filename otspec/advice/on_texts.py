@@ -46,7 +46,7 @@ class FoldedTally(Frozen):
     @classmethod
     def of_none(cls, choices: int) -> FoldedTally:
         """Return the sums over no text."""
-        return cls(choices, (Tally.of(np.zeros((0, 2 * choices))),) * FOLDS)
+        return cls(choices, (Tally.of(np.empty((0, 2 * choices))),) * FOLDS)
 
     def with_texts(self, texts: IntArray, tokens: Array, calls: Array) -> FoldedTally:
         """Return the sums with those of more texts, (m, choices); their numbers say the folds."""
@@ -212,7 +212,7 @@ class TargetTexts(TextNumbers):
     def _levels(self, candidate: Candidate, chances: dict[str, Chances]) -> Array:
         """Return how likely at least 1, 2, … tokens are kept at each position, given the text."""
         if candidate.rule == NO_DRAFT:
-            return np.zeros((0, self.beside.shape[1]))
+            return np.empty((0, self.beside.shape[1]))
         if candidate.rule in chances:
             return chances[candidate.rule].by_level(candidate.tree)[:, :-1]
         rule = next(rule for rule in CHAIN_RULES if rule.name == candidate.rule)

@@ -106,6 +106,7 @@ def test_tallies_of_some_texts_add_up_to_that_of_all():
     found = Tally.of(rows[:2]) + Tally.of(rows[2:])
     assert (found.texts, found.sums.tolist()) == (3, [9, 13])
     assert found.products.tolist() == [[29, 33], [33, 75]]
+    assert "products" not in repr(found)  # m² numbers
 
 
 def test_the_interval_is_that_of_a_ratio_of_sums():

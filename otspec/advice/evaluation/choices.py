@@ -134,7 +134,7 @@ def _trees(
 
 def sizes(nodes: int) -> Sequence[int]:
     """Return 1, 2, 4, … up to a number of nodes, and that number."""
-    return sorted({2**power for power in range(nodes.bit_length()) if 2**power <= nodes} | {nodes})
+    return sorted({2**power for power in range(nodes.bit_length())} | {nodes})
 
 
 Interval = tuple[float, float]

@@ -98,8 +98,8 @@ class Along(Frozen):
             some = min(depth, count)
             kept[:some, 0] = block.by_level(BlockVerification, some).astype(float)
         wanted, drafted = products(of_target), products(of_draft)
-        return cls(there, drafted, products(of_sampled), wanted, np.where(there, of_draft[at], 0),
-                   top[at], kept, follows, written, block.ended)  # fmt: skip
+        return cls(there, drafted, products(of_sampled), wanted, of_draft[at], top[at], kept,
+                   follows, written, block.ended)  # fmt: skip
 
     def chain(self, policy: str, least: float) -> tuple[Array, Array]:
         """Return by level how likely tokens are kept, (depth, starts), and drafted, in two ways."""

@@ -155,6 +155,8 @@ def followable(tasks: Sequence[Task]) -> list[Task]:
             if not _too_many(task.kind, case) or _settings_of(case) not in few:
                 found.append(task)
             continue
+        if case.variants > 1 and not task.costly:  # one row is handed over: each pair has its case
+            continue
         while not task.costly and case.n > 2 and _too_many(task.kind, case):
             case = narrowed(case)
         found.append(task if case is task.case else replace(task, case=case, law=case))

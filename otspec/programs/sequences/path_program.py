@@ -15,15 +15,8 @@ from otspec._base.coerce import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.models.base import Prefix
 from otspec.programs.formulation import Size, check_size
-from otspec.programs.sequences.drafted import (
-    DraftedSets,
-    Levels,
-    Sequences,
-    differences,
-    place_of,
-    summed_below,
-    text_masses,
-)
+from otspec.programs.sequences import drafted_texts
+from otspec.programs.sequences.drafted_texts import DraftedSets, Levels, Sequences
 from otspec.programs.sequences.kept_texts import CORRECTIONS, KeptTexts
 from otspec.programs.sequences.text_program import PriceBound
 from otspec.solvers import SOLVERS, LinearProgram, Sense, Solution, SolverName, solve
@@ -87,7 +80,9 @@ class PathPlan(Frozen):
     @cached_property
     def exactly(self) -> Levels:
         """How likely each text is what is kept."""
-        return tuple(map(arithmetic.positive_part, differences(self.at_least, self.drafted.n)))
+        return tuple(
+            map(arithmetic.positive_part, drafted_texts.differences(self.at_least, self.drafted.n))
+        )
 
     @cached_property
     def _stops(self) -> Levels:
@@ -114,7 +109,7 @@ class PathPlan(Frozen):
         for sequence, mass in zip(sorted(sequences), self.selected[pairs].tolist(), strict=True):
             left, text = mass / drafted.chances[number], sequence
             while left > 0:
-                stop = self._stops[len(text)][place_of(text, drafted.n)]
+                stop = self._stops[len(text)][drafted_texts.place_of(text, drafted.n)]
                 if stop > 0:
                     law[text] += left * stop
                 left, text = left * (1 - stop), text[:-1]
@@ -142,8 +137,8 @@ class PathPlan(Frozen):
                 raise ValueError(f"the set {plain(sequences)} keeps what it has not")
             for text, chance in law.items():
                 mass = drafted.chances[number] * chance
-                found[len(text)][place_of(text, drafted.n)] += mass
-        summed = summed_below(tuple(found), drafted.n)
+                found[len(text)][drafted_texts.place_of(text, drafted.n)] += mass
+        summed = drafted_texts.summed_below(tuple(found), drafted.n)
         over = CORRECTIONS[self.bound.corrects].over(summed, _wanted(self.bound), drafted.n)
         worst = max(level.max() for level in over)
         if worst > slack:
@@ -161,7 +156,7 @@ def _sets(bound: PriceBound) -> DraftedSets:
 
 
 def _wanted(bound: PriceBound) -> Levels:
-    return text_masses(bound.target, bound.drafted.depth, "target")
+    return drafted_texts.text_masses(bound.target, bound.drafted.depth, "target")
 
 
 def _passed(drafted: DraftedSets, selected: Array) -> Levels:
@@ -171,7 +166,7 @@ def _passed(drafted: DraftedSets, selected: Array) -> Levels:
     for length in range(drafted.depth + 1):
         here = lengths == length
         ends.append(arithmetic.sums_by(places[here], selected[here], drafted.n**length))
-    return summed_below(tuple(ends), drafted.n)
+    return drafted_texts.summed_below(tuple(ends), drafted.n)
 
 
 CHOSEN = 1e-11  # the smallest mass of a float solution that counts as more than rounding
