@@ -116,8 +116,9 @@ def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.
             try:
                 read = read_answer(answer, kind, shown, sample, marked)
             except FaultError as off:
-                reason = f"drafts {drafted.drafts}: {off.reason}"
-                raise FaultError(off.statistic, reason, fault=off.fault) from off
+                raise FaultError(
+                    off.statistic, f"drafts {drafted.drafts}: {off.reason}", fault=off.fault
+                ) from off
             mark = 0 if read.marks is None else int(read.marks[0])
             text = [symbol for symbol in read.texts[0].tolist() if symbol != UNKNOWN]
             add_answer(law, case, drafted.variant, mark, text, drafted.mass * chance)

@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 from batch_backends import library as imported
 
-from otspec.batch._array_api import inversion, sums
+from otspec.batch import optimal_acceptance
+from otspec.batch._array_api import inversion, sorted_rows, sums
+from otspec.batch._array_api import optimum as arrays_of_optima
 from otspec.batch._array_api.library import geometric, library_of
 from otspec.batch._array_api.sequences.drafted_block import longer
 from otspec.batch._calls import completed_pair
@@ -206,3 +209,25 @@ def test_a_block_is_owed_what_the_draft_says_more_than_the_target(drafted, wante
     with np.errstate(all="ignore"):
         found = longer(library_of(np.zeros(1)), before, np.array([drafted]), np.array([wanted]))
     assert found.tolist() == [[pytest.approx(ratio, rel=1e-15)]]
+
+
+def optimum(p, q, k):
+    """1 + min over sets A of q(A) − p(A)^k, over all sets."""
+    sets = product((0, 1), repeat=len(p))
+    return 1 + min(q @ np.array(each) - (p @ np.array(each)) ** k for each in sets)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3), (2, 1, 2)])
+def test_optima_are_those_over_all_sets_whatever_axes_there_are(lead, k):
+    p, q = np.random.default_rng(k).integers(0, 4, size=(2, *lead, 6)) + 0.0
+    p[..., 0], q[..., 1] = 1, 1
+    p, q = p / p.sum(axis=-1, keepdims=True), q / q.sum(axis=-1, keepdims=True)
+    rows = zip(p.reshape(-1, 6), q.reshape(-1, 6), strict=True)
+    wanted = np.reshape([optimum(*row, k) for row in rows], lead)
+    with np.errstate(all="ignore"):
+        of_arrays = [
+            each.acceptance(library_of(p), p, q, k) for each in (sorted_rows, arrays_of_optima)
+        ]
+    for found in (*of_arrays, np.asarray(optimal_acceptance(p, q, k))):
+        assert found == pytest.approx(wanted, abs=1e-14)

@@ -320,6 +320,8 @@ APART = {
     # that so much is known.
     "mirrored": (lambda u, e: (1 - u, known(e, 1.5)), math.exp(-1.5)),
     "plain": (lambda u, e: (known(u, high=0.25), known(e, 0.5)), 0.25 * math.exp(-0.5)),
+    "mirrored square": (lambda u, e: ((1 - u) ** 2, known(e, 1.5)), math.exp(-1.5)),
+    "one over the mirrored": (lambda u, e: (known(e, high=1.0), 1 / (1 - u)), 1 - math.exp(-1)),
     "negative": (lambda u, e: (-u, e), 1),
     "shifted": (lambda u, e: (u - 1, e), 1),
     "mirrored and known": (

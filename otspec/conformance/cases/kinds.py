@@ -122,8 +122,9 @@ class Tokens(Kind):
         if outside.any():
             row = int(np.argmax(outside))
             padded = PADDING if 0 <= index[row] < self.k else None
-            reason = f"it accepts draft {index[row]}, of {sample.lengths[row]}"
-            raise ImpossibleError(reason, padded)
+            raise ImpossibleError(
+                f"it accepts draft {index[row]}, of {sample.lengths[row]}", padded
+            )
         claimed = _at(sample.tokens, index)
         if ((index >= 0) & (claimed != tokens)).any():
             raise ImpossibleError("its token is not the draft that it accepts")
