@@ -121,7 +121,7 @@ def _one_worker_by_default():
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("otspec.traces.runs.parallel.cores", lambda: 1)
         # However slow the machine is, nothing takes so long that a line tells of progress.
-        patched.setattr("otspec.cli.shared.output._LINE_S", math.inf)
+        patched.setattr("otspec.cli.shared.progress._LINE_S", math.inf)
         yield
 
 

@@ -12,7 +12,7 @@ import click
 
 from otspec._base.registry import meant
 from otspec._base.tables import forgive_encodings, keep_answers_apart, say
-from otspec.cli.shared.output import Terminated
+from otspec.cli.shared.progress import Terminated
 from otspec.version import __version__
 
 GROUPS = {  # what each command is for, by group: the list of all commands

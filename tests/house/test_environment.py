@@ -124,9 +124,9 @@ def test_a_command_of_each_kind_is_run():
 
 ALL_COMMANDS = """
 import contextlib, io, json, sys
-from otspec.cli.shared import output
+from otspec.cli.shared import progress
 from otspec.cli.main import main, run
-output._LINE_S = float("inf")  # as in the process of the tests
+progress._LINE_S = float("inf")  # as in the process of the tests
 assert False, "is not executed here"
 found = {}
 def keep(name, command):

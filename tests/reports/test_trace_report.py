@@ -18,7 +18,7 @@ from docs_scripts import script
 from matplotlib.image import imread
 
 from otspec.cli.main import main
-from otspec.cli.shared.output import pace
+from otspec.cli.shared.progress import pace
 from otspec.reports import findings
 from otspec.reports.findings import bibtex, origin_of
 from otspec.rules import KSequential

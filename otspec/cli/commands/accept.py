@@ -9,7 +9,7 @@ import click
 from otspec._base.arithmetic import Number, as_scalar, is_exact
 from otspec._base.scalars import as_float
 from otspec._base.tables import print_table, say
-from otspec.cli.shared import arguments, options, output
+from otspec.cli.shared import arguments, options, output, progress
 from otspec.cli.shared.different_models import PROVED, accept_models
 from otspec.distributions import Distribution
 from otspec.drafts import named_law
@@ -88,7 +88,7 @@ def accept(
     """
     arguments.check_digits([drafts], pair, ks)
     results = []
-    with output.working(len(ks), "numbers of drafts") as done:
+    with progress.working(len(ks), "numbers of drafts") as done:
         for k in ks:
             law = named_law(drafts, pair[0], k)
             results.append(optimal_acceptance(law, pair[1], **budgets))

@@ -16,7 +16,7 @@ from otspec.blocks import (
     best_trees,
     fastest_tree,
 )
-from otspec.cli.shared import output
+from otspec.cli.shared import output, progress
 from otspec.frames import Rows, Tokens
 from otspec.logged import LoggedBlock, LoggedTrees, best_trees_on_blocks, dynamic_tree_on_blocks
 from otspec.logged.comparison import shared_length
@@ -123,7 +123,7 @@ def _print(
 ) -> output.TableMaker:
     found = []
     rules = [rule for rule in TREE_RULES.values() if (rule.only_k or 1) <= search.widest]
-    with output.working(len(rules) + 1, "best trees") as done:
+    with progress.working(len(rules) + 1, "best trees") as done:
         for rule in rules:
             each = search_for(rule)
             each.trees.best  # noqa: B018 -- what takes long

@@ -16,7 +16,7 @@ from otspec.blocks import Shape, StepCost, TreeComparison, as_seconds, compare_t
 from otspec.blocks.block_verification import BlockVerification, TokenVerification
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.cli.commands.best_trees import Search, best_on_blocks, best_on_models
-from otspec.cli.shared import arguments, options, output, warpings
+from otspec.cli.shared import arguments, options, output, progress, warpings
 from otspec.cli.shared.trees import MEANING, read_tree
 from otspec.datasets import load_smollm2
 from otspec.frames import Rows
@@ -213,7 +213,7 @@ def _reported(
 ) -> output.TableMaker:
     """Print the rows of both tables, and return what makes one table of them."""
     trees = Rows[TreeComparison]((), TreeComparison)
-    with output.working(1 + len(shapes), "blocks and trees") as done:
+    with progress.working(1 + len(shapes), "blocks and trees") as done:
         rows = compare()
         trees.source = rows.source
         for shape in shapes:

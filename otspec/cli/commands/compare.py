@@ -9,7 +9,7 @@ import click
 
 from otspec._base.arithmetic import Number, is_exact
 from otspec._base.tables import listed, print_table, say
-from otspec.cli.shared import arguments, options, output
+from otspec.cli.shared import arguments, options, output, progress
 from otspec.cli.shared.different_models import compare_models
 from otspec.distributions import Distribution
 from otspec.drafts import LAWS, Independent
@@ -72,7 +72,7 @@ def compare(
     rows = Rows[Comparison]((), Comparison, "one draft and one target")
     # In floats all of them share what takes the time; fractions take long one by one.
     steps = [(k,) for k in ks] if is_exact(pair[0]) else [ks]
-    with output.working(len(steps), "numbers of drafts") as done:
+    with progress.working(len(steps), "numbers of drafts") as done:
         for step in steps:
             rows += compare_rules(*pair, step, laws, only=names, free=free)
             done()

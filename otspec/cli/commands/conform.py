@@ -11,7 +11,7 @@ import click
 
 from otspec._base.tables import listed, say
 from otspec.cli.shared import arguments, importing, options, output
-from otspec.cli.shared.output import counting
+from otspec.cli.shared.progress import counting
 from otspec.cli.shared.trees import MEANING, read_tree
 
 

@@ -11,7 +11,7 @@ import click
 
 from otspec._base.tables import print_table, say, say_more
 from otspec.blocks import BLOCK_RULES, Shape, TokenTree
-from otspec.cli.shared import arguments, output, warpings
+from otspec.cli.shared import arguments, output, progress, warpings
 from otspec.cli.shared.options import filled, json_option
 from otspec.cli.shared.trees import MEANING, read_tree
 from otspec.decoding import Generated, Step, generate, generate_batch, usable_rules
@@ -112,7 +112,7 @@ def generate_text(
     """
     shape = read_tree(tree, "--tree")
     named = NamedModels(target, draft, gguf, skip_layers)
-    with output.working(1, "reading the model"):
+    with progress.working(1, "reading the model"):
         models = named.load(device)
         decoding |= {
             "target": models.target, "draft": models.draft, "end": models.ends,
@@ -169,7 +169,7 @@ def _timed(
     **options: Any,
 ) -> _Timed:
     """Decode texts, with a bar of tokens, and take the time."""
-    with output.working(most * len(options["prompts"]) if bar else 0, name) as done:
+    with progress.working(most * len(options["prompts"]) if bar else 0, name) as done:
 
         def heard(number: int, step: Step) -> None:
             on_step(number, step)

@@ -13,10 +13,11 @@ import click
 from otspec._base.extras import needed
 from otspec._base.tables import listed, say
 from otspec._base.writing import write_text
-from otspec.cli.shared import output
+from otspec.cli.shared import output, progress
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import Command, added, json_option, table_option
-from otspec.cli.shared.output import TableMaker, Terminated
+from otspec.cli.shared.output import TableMaker
+from otspec.cli.shared.progress import Terminated
 from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import LAWS
 from otspec.files import trace_formats
@@ -42,7 +43,7 @@ def laws_option(*default: str) -> Callable[[Command], Command]:
 def compute(run: Run, out: Path | None, workers: int | None, scheduler: str | None) -> None:
     """Compute a run; interrupted, say how to go on if its folder is kept."""
     try:
-        with output.progress_of(run):
+        with progress.progress_of(run):
             run.compute(workers=workers, scheduler=scheduler)
     except (KeyboardInterrupt, Terminated) as error:
         if out is not None:
@@ -127,7 +128,7 @@ class RunPlace(NamedTuple):
         tokens: bool = False,
     ) -> Iterator[list[Source]]:
         """Find the sources that are named, or those of a bundled file, while the block lasts."""
-        with output.raise_on_signals():
+        with progress.raise_on_signals():
             if names:
                 yield [find_source(name, self.kind, tokens=tokens) for name in names]
                 return

@@ -236,7 +236,7 @@ def test_heavy_packages_are_imported_where_they_are_used():
 
 
 def test_a_file_gets_a_line_now_and_then(source, monkeypatch, capsys):
-    monkeypatch.setattr("otspec.cli.shared.output._LINE_S", 0.001)
+    monkeypatch.setattr("otspec.cli.shared.progress._LINE_S", 0.001)
     assert main(["trace", str(source), *OPTIONS, "--workers", "1", "--json"]) == 0
     printed = capsys.readouterr()
     json.loads(printed.out)
@@ -261,7 +261,7 @@ def test_a_person_sees_rate_and_time_left(source, monkeypatch):
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    monkeypatch.setattr("otspec.cli.shared.output._PERIOD_S", 0.02)
+    monkeypatch.setattr("otspec.cli.shared.progress._PERIOD_S", 0.02)
     with os.fdopen(theirs, "w", encoding="utf-8") as terminal, monkeypatch.context() as patched:
         patched.setattr(sys, "stderr", terminal)
         assert main(["trace", source, *OPTIONS, "--workers", "1"]) == 0
