@@ -161,10 +161,7 @@ class Branch(Chance):
 
     def every(self, masses: Sequence[Number]) -> list[tuple[int, Number]]:
         """Return all indices that a last choice can take, and the probability of each branch."""
-        try:
-            choice = _Choice(masses, self._least, self.mass)
-        except ValueError:
-            raise self._not_masses(masses) from None
+        choice = self._choice(masses)
         light = 1e-6 * self._least
         ways = [(option, choice.weigh(place)) for place, option in enumerate(choice.options)]
         return [way for way in ways if not (isinstance(way[1], float) and way[1] < light)]
@@ -178,13 +175,13 @@ class Branch(Chance):
         """Come to a choice that no branch before has come to."""
         if len(self.taken) >= MOST_CHOICES:
             raise self.refused(f"it makes more than {MOST_CHOICES:,} random choices in one run")
-        try:
-            self._seen.append(_Choice(masses, self._least, self.mass))
-        except ValueError:
-            raise self._not_masses(masses) from None
+        self._seen.append(self._choice(masses))
 
-    def _not_masses(self, masses: Sequence[Number]) -> CannotFollowError:
-        return self.refused(f"it chooses among chances {list(masses)[:8]}")
+    def _choice(self, masses: Sequence[Number]) -> "_Choice":
+        try:
+            return _Choice(masses, self._least, self.mass)
+        except ValueError:
+            raise self.refused(f"it chooses among chances {list(masses)[:8]}") from None
 
     def _take(self, size: int) -> int:
         """Return the index that is taken of so many."""

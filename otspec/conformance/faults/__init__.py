@@ -5,7 +5,6 @@ from otspec.conformance.faults import (  # noqa: F401 (each registers its faults
     answers,
     declared,
     draws,
-    ends,
     randomness,
     residuals,
     shared_noise,
