@@ -237,3 +237,21 @@ def test_a_case_takes_whole_calls_of_what_its_budget_has(
     task.numbers = 2**23
     check._tried(task, 1e-6, 2.0**30, np.random.default_rng(0), True)
     assert seen["largest"] == 1
+
+
+@pytest.mark.parametrize(("mode", "alarm"), [("kernel", 1e-3), ("exact", 0.0)])
+def test_what_is_followed_exactly_raises_no_false_alarm(mode, alarm):
+    options = {"shape": 1, "vocabulary": 8, "entries": 8, "detect": 0.2, "false_alarm": 1e-3}
+    assert check(maximal_coupling, mode=mode, **options).false_alarm == alarm
+
+
+def maximal_coupling(draft, target, drafts, rng):
+    """Keep a draft if it may be, one row after another."""
+    tokens = []
+    for p, q, (x, *_) in zip(draft, target, drafts, strict=True):
+        if rng.random() * p[x] < q[x]:
+            tokens.append(x)
+            continue
+        rest = np.maximum(q - p, 0).astype(float)
+        tokens.append(rng.choice(len(rest), p=rest / rest.sum()))
+    return np.array(tokens)
