@@ -59,6 +59,7 @@ NOT_WALKED = {
             "Racer",
             "Product",
             "Products",
+            "Chosen",
             "Pending",
             "Ledger",
             "Stream",
