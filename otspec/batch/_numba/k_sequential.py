@@ -8,9 +8,18 @@ import math
 import numpy as np
 
 from otspec.batch._array_api.k_sequential import FIRST, SECOND, STEPS
+from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba import outcome
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.passes import blocks_of, draw, excess, mix, rest_in_blocks, sum_in_blocks
+from otspec.batch._numba.passes import (
+    added,
+    blocks_of,
+    draw,
+    excess,
+    excess_of,
+    mix,
+    sum_of,
+)
 from otspec.batch._numba.reading import read_drafts, read_overlaps
 
 _UP = 1 + 2 * float(np.finfo(np.float64).eps)
@@ -142,9 +151,9 @@ def _draw(draft, target, drafts, uniforms, valid, token, accepted, index, counts
             token[row] = drafts[row, index[row]]
         else:
             count, weight = counts[row], excess(1.0, rho[row])
-            total = sum_in_blocks(target[row], whole)
+            total, rest = _sum_both(draft[row], target[row], rho[row], whole, sums)
             # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
-            kept = total - rest_in_blocks(draft[row], target[row], weight, sums)
+            kept = total - rest
             gain = outcome.geometric(outcome.clipped(kept / rho[row]), max(count, 1.0))
             # q − min(p, q/ρ) g = (1 − g/ρ) q + (g/ρ) (q − ρp)₊
             keep = outcome.clipped(1 - gain / rho[row]) if count > 0 else 1.0
@@ -152,3 +161,13 @@ def _draw(draft, target, drafts, uniforms, valid, token, accepted, index, counts
             last = uniforms[row, -1]
             token[row] = draw(draft[row], target[row], weight, keep, sums, none, last)
         accepted[row] = outcome.holds(drafts[row], valid[row], token[row])
+
+
+@inner_code
+def _sum_both(draft, target, rho: float, whole, rest) -> tuple[float, float]:
+    """Fill in block sums of the target and of its excess over ρ·draft; return both totals."""
+    for block in range(whole.size):
+        here = slice(block * BLOCK, (block + 1) * BLOCK)
+        whole[block] = sum_of(target[here])
+        rest[block] = excess_of(draft[here], target[here], 1.0, rho)
+    return added(whole), added(rest)

@@ -35,6 +35,7 @@ class Source:
 
     def __init__(self, parts: Parts, width: int, known: Array | None = None) -> None:
         self.parts, self.width, self.known = parts, width, known
+        self.shape = *parts.starts.shape[1:], width
         self.size = parts.starts.size * width
 
     def __len__(self) -> int:
@@ -49,19 +50,30 @@ class Source:
         return Source(parts, self.width, None if self.known is None else self.known[which])
 
     def write(self, out) -> None:
-        """Write the probabilities of all rows."""
-        flat, starts, temperatures, limits, steps = self.parts
-        warp_rows(
-            flat, starts.reshape(-1), temperatures.reshape(-1), limits.reshape(-1, 3), steps, out
-        )
+        """Write the probabilities of all rows, (rows, V)."""
+        warp_rows(self.parts.flat, *self._settings(), self.parts.steps, out)
 
-    def rows(self, room) -> Array:
-        """Return the probabilities of all rows, in room where they are not known."""
+    def _settings(self) -> tuple[Array, Array, Array]:
+        """Return where each row begins, its temperature and its limits, on one axis."""
+        _, starts, temperatures, limits, _ = self.parts
+        return starts.reshape(-1), temperatures.reshape(-1), limits.reshape(-1, 3)
+
+    def reader(self, most: int) -> Callable[[int, int], Array]:
+        """Return what reads entries from one to another, at most so many, into the same room."""
         if self.known is not None:
-            return self.known
-        out = room[: self.size].reshape(-1, self.width)
-        self.write(out)
-        return unwriteable(out.reshape(*self.parts.starts.shape, self.width))
+            known = self.known
+            return lambda start, end: known[start:end]
+        flat, steps, settings = self.parts.flat, self.parts.steps, self._settings()
+        each = self.size // (len(self) * self.width)
+        out = np.empty((most * each, self.width), np.float32)
+        shown = unwriteable(out).reshape(most, *self.shape)
+
+        def read(start: int, end: int) -> Array:
+            here = slice(start * each, end * each)
+            warp_rows(flat, *[part[here] for part in settings], steps, out[: (end - start) * each])
+            return shown[: end - start]
+
+        return read
 
 
 def source_of(values, settings: Settings | None, axes: int) -> Source | None:
@@ -140,18 +152,13 @@ def in_parts(verify: Callable[..., None]) -> Callable[..., None]:
     """Return a rule that takes sources for its draft and target, a few rows at a time."""
 
     def loop(draft: Source, target: Source, *others: Any) -> None:
-        step = min(max(_CACHED * len(target) // target.size, 1), len(target))
-        rooms = [np.empty(step * part.size // len(part), np.float32) for part in (draft, target)]
-        if step == len(target):
-            verify(draft.rows(rooms[0]), target.rows(rooms[1]), *others)
-            return
-        for start in range(0, len(target), step):
-            here = slice(start, min(start + step, len(target)))
-            models = (
-                part[here].rows(room) for part, room in zip((draft, target), rooms, strict=True)
-            )
-            rest = (part[here] if isinstance(part, np.ndarray) else part for part in others)
-            verify(*models, *rest)
+        rows = len(target)
+        step = min(max(_CACHED * rows // target.size, 1), rows)
+        drafted, wanted = draft.reader(step), target.reader(step)
+        for start in range(0, rows, step):
+            end = min(start + step, rows)
+            rest = [part[start:end] if isinstance(part, np.ndarray) else part for part in others]
+            verify(drafted(start, end), wanted(start, end), *rest)
 
     return loop
 
