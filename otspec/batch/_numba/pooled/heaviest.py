@@ -104,16 +104,29 @@ def _largest(draft) -> float:
 @inner_code
 def _take_heaviest(draft, highest, masses, tokens) -> None:
     """Write as many of the heaviest tokens as there is room for, and their masses; else −1."""
-    for i in range(masses.size):
-        masses[i] = -1.0
-    for block in range(highest.size):
-        _insert(masses, tokens, highest[block], block)
-    least = masses[-1]
+    least = _bound_of(highest, masses.size)
     for i in range(masses.size):
         masses[i] = -1.0
     for block in range(highest.size):
         if highest[block] >= least:
             _take_from(draft, block, least, masses, tokens)
+
+
+@inner_code
+def _bound_of(masses, number: int) -> float:
+    """Return a bound that at least so many masses reach, and hardly more; 0 if there are fewer."""
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle, reach = (low + high) / 2, 0
+        for i in range(masses.size):
+            reach += masses[i] >= middle
+        if reach < number:
+            high = middle
+        else:
+            low = middle
+            if reach <= number + number // 8:
+                break
+    return low
 
 
 @inner_code
