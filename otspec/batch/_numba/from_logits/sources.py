@@ -74,14 +74,16 @@ class Source:
         if self.known is not None:
             known = self.known
             return lambda start, end: known[start:end]
-        flat, steps, settings = self.parts.flat, self.parts.steps, self._settings()
+        flat, steps = self.parts.flat, self.parts.steps
+        starts, temperatures, limits = self._settings()
         each = self.size // (len(self) * self.width)
         out = np.empty((most * each, self.width), np.float32)
         shown = unwriteable(out).reshape(most, *self.shape)
 
         def read(start: int, end: int) -> Array:
             here = slice(start * each, end * each)
-            warp_rows(flat, *[part[here] for part in settings], steps, out[: (end - start) * each])
+            rows = out[: (end - start) * each]
+            warp_rows(flat, starts[here], temperatures[here], limits[here], steps, rows)
             return shown[: end - start]
 
         return read
