@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from statistics import mode
 from typing import NamedTuple
 
 import numpy as np
@@ -36,12 +37,12 @@ INTRODUCTION = """# Known faults, and how surely they are found
 
 This page is for those who ask how much a passed [conformance check](conformance.md) is worth. A
 known fault is [a part of a verifier that is replaced](conformance.md#the-likely-fault), and
-here every rule runs with every fault. The law of such a verifier is computed exactly on each
-case, and so is its total variation from the target; the counts that a check would see are drawn
-from that law. Drafts are three tokens (two for laws other than i.i.d., one for maximal coupling),
-two in a block, or the tree 2x1. Faults marked *pipeline* need an engine that drafts, and those
-marked *steps* its texts of several steps. `python docs/conformance_controls.py` measures this page,
-and a test repeats a part.
+here every rule runs with every fault. The distribution of the output is then computed exactly on
+each case, and with it the total variation from the target. What a check would see is drawn from
+this distribution. There are three drafts of one token (two for laws other than i.i.d., one for
+maximal coupling), blocks of two tokens, and the tree 2x1. Faults marked *pipeline* need an engine
+that drafts, and those marked *steps* need its texts of several steps.
+`python docs/conformance_controls.py` measures this page, and a test repeats a part.
 """
 
 
@@ -128,25 +129,23 @@ def _tallies(found: Sequence[Measured]) -> list[str]:
 
 
 def fault_row(found: Sequence[Measured]) -> str:
-    """Return the row of a fault: a cell for each kind, from all rules in which it is wrong."""
-    by_kind = [[each for each in found if each.rule.kind == kind] for kind in KINDS]
+    """Return the row of a fault, from all rules in which it is wrong."""
     fault = found[0].fault
     marks = " (steps)" if fault.machine.across else " (pipeline)" if fault.pipeline else ""
-    name = fault.name + marks
-    return row([name, *map(_cell, by_kind)])
-
-
-def _cell(found: Sequence[Measured]) -> str:
-    """Return how far off a fault is, in how many rules, and after how many samples it is seen."""
-    if not found:
-        return ""
-    distances = [f"{each.distance:.3f}" for each in found]
-    far = "–".join(sorted({min(distances), max(distances)}))
-    samples = max(each.samples for each in found)
-    statistic = max(found, key=lambda each: each.distance).statistic.removeprefix("law of the ")
+    counts = [sum(each.rule.kind == kind for each in found) for kind in KINDS]
     first = sum(each.first for each in found)
     unexplained = "" if first == len(found) else f"; explained first in {first}"
-    return f"{far} in {len(found)}; {samples:,.0f}; {statistic}{unexplained}"
+    samples = max(each.samples for each in found)
+    return row([
+        fault.name + marks,
+        ", ".join(map(str, counts)) + unexplained,
+        _range([each.distance for each in found], 3),
+        f"{samples:,.0f}",
+    ])  # fmt: skip
+
+
+def _range(distances: Sequence[float], digits: int) -> str:
+    return "–".join(sorted({f"{end(distances):.{digits}f}" for end in (min, max)}))
 
 
 def sections(results: dict[RightRule, list[Measured]]) -> Iterator[str]:
@@ -185,21 +184,22 @@ cases; *first* those that are the likeliest explanation, alone or with faults of
 OF_FAULTS = """
 ## Every fault
 
-A cell shows the total variation on the worst case, over the rules in which the fault is wrong;
-the number of these rules; the samples until it is found, the median in the rule that takes most;
-and the first law that is off: of the output, of the first tokens, or of the text. Each fault is
-its own first explanation in all of these rules, unless the cell says otherwise.
+*Wrong in* is the number of rules in which the fault is wrong: for tokens, blocks and trees. *Total
+variation* is on the worst case, from the least to the largest of these rules. *Samples* is how many
+are needed: the median in the rule that takes most. Each fault is its own first explanation in all
+of these rules, unless the row says otherwise.
 
-| fault | tokens | a block | a tree |
+| fault | wrong in | total variation | samples |
 | --- | --- | --- | --- |"""
 HARMLESS = """
-## Faults that are none in a rule
+## Harmless faults
 
 A check cannot find a fault whose total variation is below {detect} on all cases. In {untouched}
-pairs of a fault and a rule it changes nothing, because there is no residual or there are no
-siblings. These change what a verifier returns:
+pairs of a fault and a rule the fault changes nothing, because there is no residual or there are no
+siblings. These faults change what a verifier returns, but hardly its distribution (if the total
+variation is 0, the output is right in another way):
 
-| fault | rule | largest total variation |
+| fault | rules | largest total variation |
 | --- | --- | --- |"""
 
 
@@ -209,7 +209,7 @@ OF_NOISE = """
 An engine that claims [the same text for the same
 seed](conformance.md#the-same-seed-the-same-text) must give exactly the text of plain decoding.
 Each of these faults is found for all kinds that can have it; those marked *pipeline* need several
-steps.
+steps. If the last column is empty, {usual}.
 
 | fault | kinds | what goes wrong | what to do |
 | --- | --- | --- | --- |"""
@@ -217,11 +217,13 @@ steps.
 
 def shared_noise() -> Iterator[str]:
     """Yield the table of faults of engines that promise the same text for the same seed."""
-    yield OF_NOISE
-    for fault in FAULTS.values():
-        if fault.same_seed:
-            name = fault.name + (" (pipeline)" if fault.pipeline else "")
-            yield row([name, ", ".join(fault.kinds), fault.sentence, f"{fault.fix}."])
+    faults = [fault for fault in FAULTS.values() if fault.same_seed]
+    usual = mode(fault.fix for fault in faults)
+    yield OF_NOISE.format(usual=usual)
+    for fault in faults:
+        name = fault.name + (" (pipeline)" if fault.pipeline else "")
+        fix = "" if fault.fix == usual else f"{fault.fix}."
+        yield row([name, ", ".join(fault.kinds), fault.sentence, fix])
 
 
 def _alarms() -> Iterator[str]:
@@ -241,11 +243,14 @@ def _rules(results: dict[RightRule, list[Measured]]) -> Iterator[str]:
 
 def _harmless(found: list[Measured]) -> Iterator[str]:
     yield HARMLESS.format(detect=DETECT, untouched=sum(not each.changes for each in found))
+    harmless: dict[str, list[Measured]] = {}
     for each in found:
         if each.changes:
-            near = each.distance < ROUNDED
-            far = "0: right by another way" if near else f"{each.distance:.5f}"
-            yield row([each.fault.name, each.rule.name, far])
+            harmless.setdefault(each.fault.name, []).append(each)
+    for name, group in harmless.items():
+        right = all(each.distance < ROUNDED for each in group)
+        far = "0" if right else _range([each.distance for each in group], 5)
+        yield row([name, ", ".join(each.rule.name for each in group), far])
 
 
 def written(rules: Iterable[RightRule] = RIGHT_RULES) -> str:

@@ -20,7 +20,7 @@ from otspec.conformance.cases.arrays import DTYPES
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Block, Kind, Tokens, Tree
-from otspec.conformance.cases.library import small_cases, text_cases
+from otspec.conformance.cases.library import beside_texts, small_cases, text_cases
 from otspec.conformance.evidence.evidence import LARGEST, requirement_of
 from otspec.conformance.evidence.statistics import text_statistics
 from otspec.conformance.evidence.trial import Tested, tried
@@ -64,7 +64,8 @@ def cases_of(kind: Kind) -> tuple[Case, ...]:
     No fault of the table needs the two cases in which both models are nearly certain of one token.
     """
     if isinstance(kind, Texts):
-        return tuple(case for case in text_cases(kind.length, LARGE) if case.vocabulary < LARGE)
+        cases = (case for case in text_cases(kind.length, LARGE) if case.vocabulary < LARGE)
+        return (*cases, beside_texts())
     certain = (
         case for case in small_cases(kind) if not case.name.endswith("certain, of one token")
     )

@@ -111,7 +111,7 @@ def _different_drafts() -> Sequence[str]:
     accepted = float(np.mean([rule.mixture.accepted for rule in rules]))
     bound = float(np.mean([rule.bound for rule in rules]))
     return (
-        "[2, each of a model of its own](../different_drafts.md)",
+        "[2, from two models](../different_drafts.md)",
         _named("rules", PriorityMixture.__name__, None),
         _number(accepted), _number(bound), _number(float(np.mean(usual))), "", "1 − (1 − δ)²",
     )  # fmt: skip

@@ -15,9 +15,8 @@ from otspec import optimal_acceptances, rules
 from otspec._base.writing import write_text
 from otspec.distributions import Distribution
 from otspec.drafts import IID, LAWS, Hub, TopK, TopPlusOne, WithoutReplacement
-from otspec.plots.axes import against_counts, label_ends
+from otspec.plots.axes import against_counts, label_ends, style_of
 from otspec.plots.canvas import ink, letters
-from otspec.plots.looks import style_of
 from otspec.traces.statistics import clustered_mean
 from otspec.traces.summary import attains
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen
-from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
+from otspec.blocks.trees.verifiers.nodes import TokenRule, made_rule
 from otspec.datasets import letters
 from otspec.datasets.english_letters import ALPHABET
 from otspec.models import WarpedModel

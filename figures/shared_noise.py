@@ -12,8 +12,7 @@ from figures.curves import Losses
 from figures.registry import item
 from otspec.drafts import IID, WithoutReplacement
 from otspec.plots import look_of
-from otspec.plots.axes import against_counts, label_ends
-from otspec.plots.looks import style_of
+from otspec.plots.axes import against_counts, label_ends, style_of
 from otspec.rules import GumbelCoupling, GumbelLists, NaiveSampling, PairRule
 from otspec.traces.comparison import OPTIMUM
 

@@ -12,12 +12,10 @@ from otspec._base.arithmetic import Number
 from otspec.blocks import DraftSelection, as_branching
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
-from otspec.blocks.trees.verifiers.token_rules import TokenRule
+from otspec.blocks.trees.verifiers.nodes import TokenRule
 from otspec.blocks.trees.verifiers.traversal_verify import (
     TraversalVerify,
     TraversalVerifyWithoutReplacement,
-)
-from otspec.blocks.trees.verifiers.universal_tree import (
     UniversalTree,
     UniversalTreeWithoutReplacement,
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from otspec._base.arithmetic import Array
-from otspec.blocks.trees.verifiers.token_rules import TokenRule
+from otspec.blocks.trees.verifiers.nodes import TokenRule
 from otspec.distributions import Distribution
 from otspec.logged import LoggedBlock
 from otspec.ratios import Pair

@@ -159,6 +159,13 @@ class Branch(Chance):
             self._open(masses.tolist() if isinstance(masses, np.ndarray) else masses)
         return self._take(len(masses))
 
+    def every(self, masses: Sequence[Number]) -> list[tuple[int, Number]]:
+        """Return all indices that a last choice can take, and the probability of each branch."""
+        choice = self._choice(masses)
+        light = 1e-6 * self._least
+        ways = [(option, choice.weigh(place)) for place, option in enumerate(choice.options)]
+        return [way for way in ways if not (isinstance(way[1], float) and way[1] < light)]
+
     def _accepts(self, wanted: Number, offered: Number) -> bool:
         if len(self.taken) == len(self._seen):
             self._open((offered - wanted, wanted))
@@ -168,8 +175,11 @@ class Branch(Chance):
         """Come to a choice that no branch before has come to."""
         if len(self.taken) >= MOST_CHOICES:
             raise self.refused(f"it makes more than {MOST_CHOICES:,} random choices in one run")
+        self._seen.append(self._choice(masses))
+
+    def _choice(self, masses: Sequence[Number]) -> "_Choice":
         try:
-            self._seen.append(_Choice(masses, self._least, self.mass))
+            return _Choice(masses, self._least, self.mass)
         except ValueError:
             raise self.refused(f"it chooses among chances {list(masses)[:8]}") from None
 

@@ -5,15 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_number,
-    positive_part,
-    sums_by,
-    zeros,
-)
+from otspec._base import arithmetic
+from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, normalized
@@ -50,7 +43,7 @@ class Coupling(Frozen):
     @property
     def acceptance(self) -> Number:
         """Σ min(b, q)."""
-        return as_number(self.accepted.sum(), like=self.target)
+        return arithmetic.as_number(self.accepted.sum(), like=self.target)
 
     def verify(self, drafts: Sequence[int], position: int, chance: Chance) -> int | Distribution:
         """Return the position of the selected draft if it is accepted, else the residual, (n,)."""
@@ -63,7 +56,7 @@ class Coupling(Frozen):
         """Return the law of the accepted draft and the output, (k + 1, n), of selection weights."""
         tokens, k = list(drafts), len(drafts)
         chances = self.chances[tokens]
-        joint = zeros((k + 1, len(self.target)), like=self.target)
+        joint = arithmetic.zeros((k + 1, len(self.target)), like=self.target)
         joint[np.arange(k), tokens] = weights * chances
         joint[k] = (weights * (1 - chances)).sum() * self.residual
         return joint
@@ -71,7 +64,9 @@ class Coupling(Frozen):
     def hits(self, drafts: Sequence[int], weights: Array) -> Number:
         """Return how likely the selected draft is rejected, and the residual token a draft."""
         rejected = (weights * (1 - self.chances[list(drafts)])).sum()
-        return as_number(rejected * self.residual[sorted(set(drafts))].sum(), like=self.target)
+        return arithmetic.as_number(
+            rejected * self.residual[sorted(set(drafts))].sum(), like=self.target
+        )
 
 
 def chances_of(selected: Distribution, target: Distribution) -> Array:
@@ -84,12 +79,13 @@ def chances_of(selected: Distribution, target: Distribution) -> Array:
 
 def residual_of(selected: Distribution, target: Distribution) -> Distribution:
     """Return (target − selected)₊, normalized, (n,); the target where there is nothing of it."""
-    return normalized(positive_part(target - selected), target)
+    return normalized(arithmetic.positive_part(target - selected), target)
 
 
 def match(output: Distribution, drafts: Sequence[int], chance: Chance) -> int | Distribution:
     """Return the first draft that equals a drawn output, or the law given that none does."""
-    left = as_number(1, like=output)  # the probability that the output is no draft so far
+    # the probability that the output is no draft so far
+    left = arithmetic.as_number(1, like=output)
     for position, token in enumerate(drafts):
         if token not in drafts[:position]:
             if chance.accept(output[token], left):
@@ -102,7 +98,7 @@ def match(output: Distribution, drafts: Sequence[int], chance: Chance) -> int | 
 
 def matches(output: Distribution, drafts: Sequence[int]) -> Array:
     """Return the joint kernel of :func:`match`: a draft that equals the output is accepted."""
-    joint = zeros((len(drafts) + 1, len(output)), like=output)
+    joint = arithmetic.zeros((len(drafts) + 1, len(output)), like=output)
     joint[-1] = output
     for token in set(drafts):
         joint[drafts.index(token), token] = output[token]
@@ -119,6 +115,6 @@ def acceptance_chance(wanted: Number, offered: Number) -> Number:
 
 def accepted_weights(weights: Array, tokens: IntArray, target: Array) -> Array:
     """Return the mass of each selected pair (x, y) that maximal coupling accepts: w min(1, q/b)."""
-    selected = sums_by(tokens, weights, len(target))
+    selected = arithmetic.sums_by(tokens, weights, len(target))
     accepted: Array = weights * Coupling(selected, target).chances[tokens]
     return accepted

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from otspec._base.arguments import as_flag, as_integer, as_tokens
 from otspec._base.arithmetic import Array, IntArray, as_numbers, exact_sum, is_exact
-from otspec._base.digits import plain
+from otspec._base.coerce import plain
 from otspec._base.frozen import read_only
 
 Distribution: TypeAlias = npt.NDArray[Any]

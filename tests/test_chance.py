@@ -177,3 +177,17 @@ def test_a_branch_says_which_options_were_open():
     chance = Branch([1])
     assert (chance.choose([0, 1, 0, 3]), chance.choose([5])) == (3, 0)
     assert (chance.taken, chance.mass) == ([(1, 2), (0, 1)], Fraction(3, 4))
+
+
+def test_a_last_choice_has_all_its_ways_at_once():
+    branch = Branch((1,), least=1e-3)
+    assert branch.choose((Fraction(1, 4), Fraction(3, 4))) == 1
+    assert branch.every((1, 0, 2)) == [(0, Fraction(1, 4)), (2, Fraction(1, 2))]
+    # What is left out as rounding has no share, and a branch below a millionth of it is left.
+    assert branch.every((0.5, 1e-4, 0.5)) == [(0, 0.375), (2, 0.375)]
+    assert branch.taken == [(1, 2)]
+    branch.mass = 1e-10
+    assert branch.every((1.0, 1.0)) == []
+    with pytest.raises(CannotFollowError, match="it chooses among chances"):
+        branch.every((0, 0))
+    assert branch.refusal is not None

@@ -17,8 +17,8 @@ This page is for users of the five papers. It lists what fails as printed, with 
 counterexample that the search found, and what holds instead. First comes what is **wrong**: a
 result or an algorithm that misleads its users. Tables of claims that need a condition, of misprints
 and of degenerate cases follow. What holds instead was checked on small instances one by one, then
-on random ones (seed 0); their number and sizes are given. `python -m validation --errata FILE`
-writes this page.
+on random ones (seed 0). Their number is given, and for what is wrong their sizes; `python -m
+validation --html FILE` has all sizes. `python -m validation --errata FILE` writes this page.
 """
 HEADINGS = {
     Severity.WRONG: "What is wrong",
@@ -125,7 +125,7 @@ def _table(findings: list[Finding]) -> str:
     """Return the table of refuted claims: where, what is claimed, what is found, what holds."""
     lines = [TABLE]
     for finding in findings:
-        parts, claim = _story(finding), finding.claim
+        parts, claim = _story(finding, sizes=False), finding.claim
         claimed = claim.statement + (f" *Printed:* {claim.printed}" if claim.printed else "")
         cells = (f"`{finding.id}`", claim.where, claimed, parts["Counterexample"], parts["Instead"])
         lines.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |")
@@ -145,23 +145,23 @@ def _by_severity(findings: Iterable[Finding]) -> dict[Severity, list[Finding]]:
     return {level: [each for each in refuted if each.severity is level] for level in Severity}
 
 
-def _story(finding: Finding) -> dict[str, str]:
+def _story(finding: Finding, *, sizes: bool = True) -> dict[str, str]:
     """Return the parts of what is said about a refuted claim; those without a text are left out."""
     claim, parts = finding.claim, {"Claimed": finding.claim.statement}
     parts |= {"Printed": claim.printed, "Counterexample": _told(finding.outcome)}
     if claim.corrected and finding.corrected:
         parts["Explained"] = claim.corrected.explained
-        told = _told(finding.corrected, before="It is refuted: ")
+        told = _told(finding.corrected, before="It is refuted: ", sizes=sizes)
         parts["Instead"] = f"{claim.corrected.statement} {told}"
     return {name: text for name, text in parts.items() if text}
 
 
-def _told(outcome: Outcome, before: str = "") -> str:
+def _told(outcome: Outcome, before: str = "", *, sizes: bool = True) -> str:
     """Return what was found, as a sentence; words before a counterexample."""
     if isinstance(outcome, Counterexample):
         return f"{before}{shown(outcome.instance)}: {outcome.found}."
     if outcome.proved:
         return f"Proved: {outcome.scope}."
-    sizes = [size for size in outcome.scope.split(", ") if not size.startswith("denominators")]
+    scope = [size for size in outcome.scope.split(", ") if not size.startswith("denominators")]
     told = f"Holds on {outcome.instances:,} instance{'s'[: outcome.instances > 1]}"
-    return f"{told}: {', '.join(sizes)}." if any(sizes) else f"{told}."
+    return f"{told}: {', '.join(scope)}." if sizes and any(scope) else f"{told}."

@@ -13,7 +13,7 @@ from figures.long_trace import RECORD as BLOCKS
 from figures.long_trace import TREES, recorded
 from figures.means import mean_in_words
 from figures.pooled_gain import PooledGain
-from otspec.drafts.race import times
+from otspec.drafts.race import inside
 from otspec.rules import KSequential
 
 BINS = 256
@@ -32,15 +32,15 @@ def heights(results: Results) -> None:
 
     At the angle of the step its error is 2 / (e^34 − cos^k) of an increment.
     """
-    steps = {k: times.step_and_angle(k) for k in range(3, SHOWN[-1] + 1)}
+    steps = {k: inside.step_and_angle(k) for k in range(3, SHOWN[-1] + 1)}
     # What omitted terms are at most, over the integral that they stand for.
     excess = max(k * h / -math.expm1(-k * h) for k, (h, _) in steps.items())
-    error = 2 / math.expm1(times.STEP) + 2 * excess * math.exp(-times.EARLY)
+    error = 2 / math.expm1(inside.STEP) + 2 * excess * math.exp(-inside.EARLY)
     results.add("quadrature.error", scientific(error))
-    results.add("quadrature.late", scientific(excess * math.exp(-times.LATE)))
+    results.add("quadrature.late", scientific(excess * math.exp(-inside.LATE)))
     results.add("quadrature.most", SHOWN[-1])
     for name in ("STEP", "EARLY", "LATE"):
-        results.add(f"quadrature.{name.lower()}.digits", getattr(times, name))
+        results.add(f"quadrature.{name.lower()}.digits", getattr(inside, name))
     for name, k in (("first", 3), ("last", SHOWN[-1])):
         h, angle = steps[k]
         results.add(f"quadrature.{name}.h", f"{h:.2f}")

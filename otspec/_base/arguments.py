@@ -17,7 +17,7 @@ import numpy as np
 
 from otspec._base.arithmetic import IntArray, Number, as_scalar
 from otspec._base.coerce import as_array, is_masked, reason, shown
-from otspec._base.memory import memory
+from otspec._base.extras import memory
 from otspec._base.registry import meant
 
 

@@ -1,10 +1,24 @@
-"""Packages of the optional sets of dependencies, imported where they are used."""
+"""What this machine has: packages of the optional sets of dependencies, and memory."""
 
 import importlib
+import os
 import sys
 from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
+
+
+def refuse_too_large(size: int) -> None:
+    """Refuse to read more bytes than half of this machine's memory."""
+    if size > memory() / 2:
+        raise ValueError(
+            f"it unpacks to {size / 2**30:.3g} GiB, more than half of this machine's memory"
+        )
+
+
+def memory() -> int:
+    """Return the physical memory of this machine in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def needed(package: str, what: str, extra: str, hint: str = "") -> ModuleType:

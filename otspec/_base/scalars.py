@@ -6,8 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from otspec._base.coerce import shown
-from otspec._base.digits import MOST_DIGITS
+from otspec._base.coerce import MOST_DIGITS, shown
 
 _LARGEST_EXPONENT = 4000  # read exactly, 1e999999999 would fill the memory
 

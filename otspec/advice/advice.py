@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from otspec._base.frozen import Shown
-from otspec.advice.evaluation.candidates import NO_DRAFT
-from otspec.advice.evaluation.choices import Choice, Interval, Loss
+from otspec.advice.evaluation.choices import NO_DRAFT, Choice, Interval, Loss
 from otspec.blocks import TokenVerification
 from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.drafts import IID
 from otspec.estimate import CONFIDENCE
 from otspec.frames import Rows, Tabular
-from otspec.reports.summary_file import interval_document
+from otspec.reports.findings import interval_document
 from otspec.rules import RecursiveRejection, compared_rules
 
 if TYPE_CHECKING:

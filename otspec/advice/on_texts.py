@@ -13,22 +13,23 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen, cached_property
-from otspec.advice.evaluation.candidates import (
+from otspec.advice.evaluation.choices import (
     CHAIN_RULES,
     NO_DRAFT,
+    UNKNOWN,
     Candidate,
     CheckedRule,
+    Interval,
     LossyChain,
 )
-from otspec.advice.evaluation.choices import UNKNOWN, Interval
 from otspec.advice.evaluation.numbers import Asked, TextNumbers, joined
 from otspec.blocks import BestTrees
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.distributions import Distribution
 from otspec.estimate import radius_of
 from otspec.logged import LoggedBlock
+from otspec.logged.chances import levels_of_block
 from otspec.logged.comparison import Tally
-from otspec.logged.given_text import levels_of_block
 from otspec.logged.replay import replayed
 
 FOLDS = 5
@@ -45,7 +46,7 @@ class FoldedTally(Frozen):
     @classmethod
     def of_none(cls, choices: int) -> FoldedTally:
         """Return the sums over no text."""
-        return cls(choices, (Tally.of(np.zeros((0, 2 * choices))),) * FOLDS)
+        return cls(choices, (Tally.of(np.empty((0, 2 * choices))),) * FOLDS)
 
     def with_texts(self, texts: IntArray, tokens: Array, calls: Array) -> FoldedTally:
         """Return the sums with those of more texts, (m, choices); their numbers say the folds."""
@@ -211,7 +212,7 @@ class TargetTexts(TextNumbers):
     def _levels(self, candidate: Candidate, chances: dict[str, Chances]) -> Array:
         """Return how likely at least 1, 2, … tokens are kept at each position, given the text."""
         if candidate.rule == NO_DRAFT:
-            return np.zeros((0, self.beside.shape[1]))
+            return np.empty((0, self.beside.shape[1]))
         if candidate.rule in chances:
             return chances[candidate.rule].by_level(candidate.tree)[:, :-1]
         rule = next(rule for rule in CHAIN_RULES if rule.name == candidate.rule)

@@ -13,14 +13,12 @@ from otspec._base import webpage
 from otspec._base.arguments import as_instance
 from otspec._base.writing import write_text
 from otspec.advice.advice import Advice, interval_words, percent_words, sentences, short, too_few
-from otspec.advice.evaluation.candidates import CHAIN_RULES, NO_DRAFT
-from otspec.advice.evaluation.choices import Choice, Loss
+from otspec.advice.evaluation.choices import CHAIN_RULES, NO_DRAFT, Choice, Loss
 from otspec.plots import explain, look_of_several, svg
 from otspec.plots.axes import MOST_NAMES, UNNAMED, legend_beside
 from otspec.plots.canvas import ink, panel_on
 from otspec.plots.pictures import titled
-from otspec.reports.findings import percent
-from otspec.reports.summary_file import UNKNOWN, Origin, origin_section
+from otspec.reports.findings import UNKNOWN, Origin, origin_section, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ from otspec.auditing.exact import asked, checked_tolerance, told
 from otspec.auditing.report import difference
 from otspec.auditing.sandbox import attempt
 from otspec.blocks.base import BlockRule, as_block_rule, enumerated_expected
-from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
+from otspec.blocks.block_verification import BlockVerificationPreprint
 from otspec.blocks.decoding import decoded_law
 from otspec.blocks.drafted_tree import DraftedTree
 from otspec.blocks.single_draft import SingleDraftRule

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from otspec._base.arguments import as_integer, as_list, as_seed
-from otspec._base.coerce import shown
-from otspec._base.digits import plain
+from otspec._base.coerce import plain, shown
 from otspec._base.frozen import Frozen
 from otspec.distributions import as_k
 

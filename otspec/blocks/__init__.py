@@ -3,14 +3,14 @@
 # ruff: noqa: I001 -- rules are registered in the order of tables
 
 from otspec.blocks.block_verification import BlockVerification, TokenVerification
-from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
+from otspec.blocks.block_verification import BlockVerificationPreprint
 from otspec.blocks.base import BlockRule, Outcome
 from otspec.blocks.carry_over import CarryOverVerification
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law, simulate
 from otspec.blocks.drafted_tree import DraftedTree
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule
-from otspec.blocks.block_verification_preprint import HierarchicalVerification
+from otspec.blocks.block_verification import HierarchicalVerification
 from otspec.blocks.long_run import LongRun, long_run
 from otspec.blocks.planned_block import PlannedBlock
 from otspec.blocks.single_draft import BLOCK_RULES, SingleDraftRule
@@ -30,12 +30,12 @@ from otspec.blocks.trees.verifiers.layer_verification import LayerVerification
 from otspec.blocks.trees.verifiers.planned_tree import PlannedTree
 from otspec.blocks.trees.verifiers.program_tree import ProgramTree
 from otspec.blocks.trees.verifiers.table import TREE_VERIFIERS
-from otspec.blocks.trees.verifiers.token_rules import TREE_RULES
+from otspec.blocks.trees.verifiers.nodes import TREE_RULES
 from otspec.blocks.trees.verifiers.traversal_verify import (
     TraversalVerify,
     TraversalVerifyWithoutReplacement,
 )
-from otspec.blocks.trees.verifiers.universal_tree import (
+from otspec.blocks.trees.verifiers.traversal_verify import (
     UniversalTree,
     UniversalTreeEarliest,
     UniversalTreeWithoutReplacement,

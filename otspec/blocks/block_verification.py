@@ -1,16 +1,20 @@
-"""Verification of one drafted block: token by token, and as a block (Theory, 7, 9 and 19)."""
+"""Verification of one drafted block: token by token, and as a block (Theory, 7, 8, 9 and 19)."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, positive_part
+from otspec._base.arithmetic import Array, is_exact, positive_part
+from otspec._base.frozen import cached_property, read_only
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.single_draft import SingleDraftRule, register
 from otspec.chance import Chance
 from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, normalized
+from otspec.models.base import Model, Prefix, as_prefix
 
 
 @register
@@ -133,3 +137,161 @@ class BlockVerification(LastToFirst, SingleDraftRule):
     def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
         """Go on by one token in the formula of E[τ]."""
         return np.minimum(wanted * target, drafted * draft), drafted * draft
+
+
+LARGEST = 1e300
+"""Where ratios of floats end: infinity times 0 is no number. Such texts are never drafted."""
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class BlockVerificationPreprint(SingleDraftRule):
+    """Keep the whole block with probability min(1, M_b(X^L)/M_s(X^L)), else what is left over.
+
+    If not the whole, length i = L − 1, then L − 2, … is kept with probability
+    min(1, Σ_x (M_b(x^i x) − M_s(x^i x))₊ / Σ_x (M_s(x^i x) − M_b(x^i x))₊). The next L − τ tokens
+    are drawn from the residuals ∝ (M_b(x^j x) − M_s(x^j x))₊ of the whole text x^j so far, and
+    only then the target follows; so the next block has residuals as its target.
+
+    Law: what is kept and its continuation is the target's text. E[τ] = Σ_{ℓ ≤ L} Σ_{x^ℓ}
+    min(M_s(x^ℓ), M_b(x^ℓ)): the most of all couplings of L-blocks. Source: Block, alg. 3 and
+    thm. 1, with the kept text in lines 14 and 16, where it is missing. Parameters and errors:
+    :class:`otspec.blocks.single_draft.SingleDraftRule`.
+    """
+
+    name: ClassVar[str] = "block-preprint"
+    batch: ClassVar[str | None] = "block_verification_preprint"
+    title: ClassVar[str] = "block verification (preprint)"
+
+    @staticmethod
+    def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
+        """Go on by one token in the formula of E[τ]."""
+        return wanted * target, drafted * draft
+
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Try the whole block first, then the lengths below it, the longest first."""
+        ratios: list[Any] = [self.target.number(1)]  # M_b(X^i)/M_s(X^i)
+        for node, token in enumerate(drafts, start=ROOT):
+            wanted, offered = drafts.target(node)[token], drafts.draft(node)[token]
+            ratios.append(longer_ratio(ratios[-1], wanted, offered))
+        node = len(drafts) - 1
+        # The whole block is kept with probability min(1, M_b(X^L)/M_s(X^L)).
+        if chance.accept(ratios[-1]):
+            return node
+        while True:
+            node -= 1
+            # M_b(X^i x) − M_s(X^i x) for each token x, over M_s(X^i). Length i is kept with
+            # probability min(1, Σ_x (M_b(X^i x) − M_s(X^i x))₊/Σ_x (M_s(X^i x) − M_b(X^i x))₊).
+            wanted = drafts.target(node)
+            gain = ratios[node + 1] * wanted - drafts.draft(node)
+            residual = positive_part(gain)
+            if node == ROOT or chance.accept(residual.sum(), positive_part(-gain).sum()):
+                return node, normalized(residual, wanted)
+
+    def following(self, kept: Prefix, row: Distribution) -> Model:  # noqa: ARG002 # the first row
+        """Return the residuals to the end of the block, and then the target."""
+        return self._residuals.after(kept)
+
+    @cached_property
+    def _residuals(self) -> ChainedResiduals:
+        return ChainedResiduals(self.draft, self.target, self.length)
+
+
+@dataclass(frozen=True, eq=False)
+class HierarchicalVerification(LastToFirst, SingleDraftRule):
+    """Published block verification, but for the whole block the ratio is not capped on the way.
+
+    The whole block is kept with probability min(1, M_b(X^L)/M_s(X^L)), all else is as in
+    :class:`otspec.blocks.BlockVerification`. With p_L in its place, which is no more than that, the
+    rule would be lossless.
+
+    Law: not the target's, from L = 2 on. The smallest case: a fair coin for a draft, a target of
+    (1/4, 3/4) and L = 2. Of 23/16 tokens kept (published block verification: 11/8) the text 10 has
+    the probability 1/4 and 11 has 1/2, where the target has 3/16 and 9/16: a total variation of
+    1/16, which :func:`otspec.auditing.audit_blocks` reports. Not in the lossless
+    :data:`otspec.blocks.BLOCK_RULES`. Source: the single-draft path of the public code of arXiv
+    2601.05724. Parameters and errors: :class:`otspec.blocks.single_draft.SingleDraftRule`.
+
+    Examples
+    --------
+    >>> from otspec.auditing import audit_blocks
+    >>> from otspec.models import memoryless
+    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    >>> report = audit_blocks(HierarchicalVerification(draft, target, 2))
+    >>> report.lossless, report.expected, report.total_variation
+    (False, Fraction(23, 16), Fraction(1, 16))
+    """
+
+    name: ClassVar[str] = "hierarchical"
+    title: ClassVar[str] = "hierarchical speculative decoding (public code, lossy)"
+    renews: ClassVar[bool] = True
+
+    def last_weight(self, drafts: DraftedTree, weight: Any) -> Any:  # noqa: ARG002
+        """Return the probability of the whole block: min(1, M_b(X^L)/M_s(X^L)) in place of p_L."""
+        ratio: Any = 1
+        for node, token in enumerate(drafts, start=ROOT):
+            ratio = longer_ratio(ratio, drafts.target(node)[token], drafts.draft(node)[token])
+        return ratio
+
+
+class ChainedResiduals(Model):
+    """What a block is continued with after a rejection: residuals to its end, then the target.
+
+    Law: after x^j, j < L = ``length``, the next token is drawn ∝ (M_b(x^j x) − M_s(x^j x))₊; x^j
+    is what was kept of the block and drawn since. Source: Block, (10).
+    """
+
+    def __init__(self, draft: Model, target: Model, length: int, ratio: Any = 1) -> None:
+        self._draft, self._target, self._length = draft, target, length
+        self._start = ratio
+        self.n, self.exact = target.n, target.exact
+
+    def __call__(self, prefix: Prefix) -> Distribution:
+        """Return the residual after a text, or the target where the block has ended."""
+        text = as_prefix(prefix, self.n)
+        if len(text) >= self._length:
+            return self._target(text)
+        if text not in self._known_rows:
+            wanted, ratio = self._target(text), self._ratio(text)
+            residual = wanted if ratio is None else ratio * wanted - self._draft(text)
+            self._known_rows[text] = read_only(normalized(positive_part(residual), wanted))
+        return self._known_rows[text]
+
+    def ended(self, prefix: Prefix) -> bool:
+        """Return whether the target's text is over."""
+        return self._target.ended(prefix)
+
+    def after(self, prefix: Prefix) -> Model:
+        """Return what is left of the residuals, or the target."""
+        text = as_prefix(prefix, self.n)
+        if not text:
+            return self
+        left = self._length - len(text)
+        ratio = self._ratio(text) if left > 0 else None
+        if ratio is None:  # the block is over, or the draft model never drafts the text
+            return self._target.after(text)
+        # A model of its own, so that residuals of residuals end with their blocks.
+        return ChainedResiduals(self._draft.after(text), self._target.after(text), left, ratio)
+
+    # The target may be residuals of residuals, which would be computed again and again.
+    @cached_property
+    def _known_ratios(self) -> dict[Prefix, Any]:
+        return {(): self._start}
+
+    def _ratio(self, text: Prefix) -> Any:
+        """Return M_b/M_s of a text, or None if the draft model never drafts it."""
+        if text not in self._known_ratios:
+            head, token = text[:-1], text[-1]
+            before, drafted = self._ratio(head), self._draft(head)[token]
+            never = before is None or not drafted > 0
+            wanted = self._target(head)[token]
+            self._known_ratios[text] = None if never else longer_ratio(before, wanted, drafted)
+        return self._known_ratios[text]
+
+
+def longer_ratio(ratio: Any, wanted: Any, drafted: Any) -> Any:
+    """Return M_b/M_s of a text from that of the text without its last token."""
+    if is_exact(np.asarray(wanted)):
+        return ratio * wanted / drafted
+    with np.errstate(over="ignore"):
+        return np.minimum(ratio * wanted / drafted, LARGEST)

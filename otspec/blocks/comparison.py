@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from otspec._base.arguments import as_list
-from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
+from otspec.blocks.block_verification import BlockVerificationPreprint
 from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.distributions import as_k
 from otspec.frames import Rows, Tokens

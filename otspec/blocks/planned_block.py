@@ -13,7 +13,7 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution, normalized
 from otspec.models.base import Model, Prefix, as_prefix
 from otspec.programs.candidates import CandidateProgram
-from otspec.programs.sequences.drafted import DraftedSets, Levels, Sequences, place_of
+from otspec.programs.sequences.drafted_texts import DraftedSets, Levels, Sequences, place_of
 from otspec.programs.sequences.kept_texts import as_corrects
 from otspec.programs.sequences.path_program import PathPlan, PathProgram
 

@@ -4,7 +4,12 @@ Every function takes floats or exact numbers and answers in kind; every ``…_ex
 the same formula in the symbols named in its docstring, into which ``xreplace`` puts numbers.
 """
 
-from otspec.closed_forms.certain_drafts import entropy_bound, missing_divergence
+from otspec.closed_forms.bounds import (
+    entropy_bound,
+    missing_divergence,
+    set_bound,
+    set_bound_expression,
+)
 from otspec.closed_forms.iid_drafts import (
     always_accepted,
     always_accepted_expression,
@@ -16,23 +21,20 @@ from otspec.closed_forms.iid_drafts import (
     single_draft_expression,
     top_plus_one_acceptance,
 )
-from otspec.closed_forms.memoryless import (
-    block_verification_tokens,
-    block_verification_tokens_expression,
-    token_verification_tokens,
-    token_verification_tokens_expression,
-)
 from otspec.closed_forms.named_pairs import (
     bernoulli_acceptance,
     bernoulli_expression,
+    block_verification_tokens,
+    block_verification_tokens_expression,
     k_sequential_guarantee,
     k_sequential_guarantee_expression,
+    token_verification_tokens,
+    token_verification_tokens_expression,
     uniform_acceptance,
     uniform_expression,
     uniform_rho,
     uniform_rho_expression,
 )
-from otspec.closed_forms.set_bound import set_bound, set_bound_expression
 
 __all__ = [
     "always_accepted",

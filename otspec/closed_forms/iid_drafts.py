@@ -12,16 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from otspec import ratios
+from otspec._base import arithmetic
 from otspec._base.arguments import as_integer
-from otspec._base.arithmetic import (
-    Array,
-    Number,
-    as_number,
-    is_exact,
-    power,
-    prefix_sums,
-    suffix_sums,
-)
+from otspec._base.arithmetic import Array, Number
 from otspec._base.extras import needed
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import Hub, TopPlusOne
@@ -48,7 +41,7 @@ def single_draft_acceptance(
     Fraction(3, 4)
     """
     first, second = as_pair(draft, target, normalize=normalize)
-    return as_number(np.minimum(first, second).sum(), like=first)
+    return arithmetic.as_number(np.minimum(first, second).sum(), like=first)
 
 
 def single_draft_expression(n: int) -> sympy.Expr:
@@ -65,7 +58,7 @@ def limit_acceptance(
 ) -> Number:
     """Return what the optimum tends to as k grows: the target mass on the draft's support."""
     first, second = as_pair(draft, target, normalize=normalize)
-    return as_number(second[first > 0].sum(), like=first)
+    return arithmetic.as_number(second[first > 0].sum(), like=first)
 
 
 def iid_acceptance(
@@ -86,14 +79,16 @@ def iid_acceptance(
     first, second = as_pair(draft, target, normalize=normalize)
     k = as_k(k)
     order = ratios.order(first, second)
-    cuts = prefix_sums(second[order]) + _some_outside(suffix_sums(first[order]), k)
-    return as_number(cuts.min(), like=first)
+    cuts = arithmetic.prefix_sums(second[order]) + _some_outside(
+        arithmetic.suffix_sums(first[order]), k
+    )
+    return arithmetic.as_number(cuts.min(), like=first)
 
 
 def _some_outside(outside: Array, k: int) -> Array:
     """Return 1 − (1 − s)^k for each draft mass s outside a set, with the digits of a small s."""
-    if is_exact(outside):
-        missed: Array = 1 - power(1 - outside, k)
+    if arithmetic.is_exact(outside):
+        missed: Array = 1 - arithmetic.power(1 - outside, k)
         return missed
     with np.errstate(divide="ignore"):  # everything outside: log 0
         logarithms = np.log1p(-np.minimum(outside, 1))
@@ -127,7 +122,7 @@ def always_accepted(
     """
     first, second = as_pair(draft, target, normalize=normalize)
     best = iid_acceptance(first, second, k)
-    if is_exact(first):
+    if arithmetic.is_exact(first):
         return best == 1
     # Sums of up to n numbers, each rounded before; x exp(−x) < 1, so that k multiplies no error.
     return bool(1 - best <= 2 * (len(first) + 4) * np.finfo(float).eps)
@@ -178,4 +173,4 @@ def hub_acceptance(
 
 def _after_fixed(law: FixedButOne, target: Distribution) -> Number:
     served = target[law.fixed].sum() + np.minimum(target, law.free()).sum()
-    return as_number(served, like=target)
+    return arithmetic.as_number(served, like=target)

@@ -1,12 +1,22 @@
-"""Bernoulli and uniform pairs, and what k-Seq attains at least (SpecTr, app. B and thm. 1)."""
+"""Pairs with closed forms (SpecTr, app. B), bits (Block, sec. 3.1; Theory, 7 and 8), and k-Seq."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from otspec._base.arguments import as_real
-from otspec._base.arithmetic import Number, power
+import numpy as np
+
+from otspec._base.arguments import as_integer, as_real
+from otspec._base.arithmetic import (
+    Array,
+    Number,
+    as_number,
+    as_numbers,
+    over_one_denominator,
+    power,
+    quotient,
+)
 from otspec._base.extras import needed
 from otspec.distributions import as_k, as_pair
 
@@ -106,3 +116,111 @@ def k_sequential_guarantee_expression() -> sympy.Expr:
 
 def _ratio(value: Any) -> Number:
     return as_real(value, "ratio", 1, wanted="a finite number of at least 1")
+
+
+MOST_TOKENS = 2_000
+"""Longest block."""
+MOST_WORK = 2**44
+"""Most work in exact arithmetic, L³ b² with b bits of the denominators: some seconds."""
+MOST_SYMBOLIC = 20
+"""Longest block of which the formula is written out."""
+
+
+def token_verification_tokens(draft: Any, target: Any, length: int) -> Number:
+    """Return how many of ``length`` drafted bits token verification keeps in expectation.
+
+    Σ_{i=1}^{L} (1 − d_TV(Ber(p), Ber(q)))^i, for models without memory that draw 1 with probability
+    p = ``draft`` and q = ``target``. The token that follows is not counted: the paper's sum, from
+    i = 0, counts it.
+
+    Parameters
+    ----------
+    draft, target : float or exact number
+    length : int
+        L.
+
+    Raises
+    ------
+    ValueError
+        A probability outside [0, 1], a mixture of exact and float, no length from 1 to 2,000, or
+        exact numbers with too many digits for it.
+
+    Examples
+    --------
+    >>> token_verification_tokens("1/4", "3/4", 2)
+    Fraction(3, 4)
+    """
+    p, q, length = _checked(draft, target, length)
+    kept = min(p, q) + min(1 - p, 1 - q)
+    total = power = kept
+    for _ in range(1, length):
+        power = power * kept
+        total = total + power
+    return total
+
+
+def token_verification_tokens_expression(length: int) -> sympy.Expr:
+    """Return :func:`token_verification_tokens` in ``draft`` and ``target``, for L ≤ 20."""
+    sympy = needed("sympy", "a formula in symbols", "symbolic")
+    p, q = sympy.symbols("draft target", nonnegative=True)
+    kept = sympy.Min(p, q) + sympy.Min(1 - p, 1 - q)
+    return sympy.Add(*(kept**i for i in range(1, _as_length(length, MOST_SYMBOLIC) + 1)))
+
+
+def block_verification_tokens(draft: Any, target: Any, length: int) -> Number:
+    """Return how many of ``length`` drafted bits block verification keeps in expectation.
+
+    Σ_{i=1}^{L} (1 − d_TV(Bin(i, p), Bin(i, q))): texts of i bits of which j are 1 are alike under
+    either model. No coupling of the two blocks has a longer common beginning. It is more than token
+    verification keeps if and only if p ≠ q, L ≥ 2, and neither is 0 or 1. This is
+    :class:`otspec.blocks.BlockVerificationPreprint`; the published rule corrects one token only,
+    and keeps no more. Parameters and errors: :func:`token_verification_tokens`.
+    """
+    p, q, length = _checked(draft, target, length)
+    chances = as_numbers([p, q], "probabilities")
+    masses, unit = over_one_denominator(chances)
+    (one, other), total, whole = masses.tolist(), 0 * unit, unit // unit
+    first = second = np.full(1, whole, dtype=masses.dtype)
+    for _ in range(length):
+        first, second = _one_more(first, one, unit), _one_more(second, other, unit)
+        total, whole = total * unit + np.minimum(first, second).sum(), whole * unit
+    return as_number(quotient(total, whole), like=chances)
+
+
+def block_verification_tokens_expression(length: int) -> sympy.Expr:
+    """Return :func:`block_verification_tokens` in ``draft`` and ``target``, for L ≤ 20."""
+    sympy = needed("sympy", "a formula in symbols", "symbolic")
+    p, q = sympy.symbols("draft target", nonnegative=True)
+    return sympy.Add(
+        *(
+            sympy.binomial(i, j) * sympy.Min(p**j * (1 - p) ** (i - j), q**j * (1 - q) ** (i - j))
+            for i in range(1, _as_length(length, MOST_SYMBOLIC) + 1)
+            for j in range(i + 1)
+        )
+    )
+
+
+def _one_more(counts: Array, chance: Any, unit: Any) -> Array:
+    """Return the law of how many bits are 1 after one more, times unit."""
+    more = np.zeros(len(counts) + 1, dtype=counts.dtype)
+    more[:-1] = counts * (unit - chance)
+    more[1:] += counts * chance
+    return more
+
+
+def _checked(draft: Any, target: Any, length: Any) -> tuple[Number, Number, int]:
+    """Check both probabilities and the length, and that exact ones do not take too long."""
+    p, q = as_two_probabilities(draft, target)
+    length = _as_length(length, MOST_TOKENS)
+    if isinstance(p, Fraction) and isinstance(q, Fraction):
+        bits = max(p.denominator.bit_length() + q.denominator.bit_length(), 32)
+        if length**3 * bits**2 > MOST_WORK:
+            raise ValueError(
+                f"length is {length}: with exact probabilities of {bits} bits that takes too long; "
+                "use a shorter block, or floats"
+            )
+    return p, q, length
+
+
+def _as_length(length: Any, most: int) -> int:
+    return as_integer(length, "length", 1, most, wanted="a number of drafted tokens")

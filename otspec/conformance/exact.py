@@ -1,6 +1,6 @@
 """The exact law of what code does that draws random numbers, which has not to be changed for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -10,9 +10,10 @@ from otspec._base.arguments import as_callable, as_integer, as_real
 from otspec._base.arithmetic import Number
 from otspec.auditing.black_box import second_argument
 from otspec.auditing.enumeration import row_of
-from otspec.chance import LEAST, Branch, CannotFollowError, law_of
+from otspec.chance import LEAST, Branch, CannotFollowError, branches
 from otspec.conformance.following.interception import intercepted, nothing_escapes
 from otspec.conformance.following.numpy_draws import FollowedGenerator
+from otspec.conformance.following.order import Pending
 from otspec.conformance.following.symbols import RandomNumber
 
 MOST_WAYS = 20_000  # default: most ways through code that are followed
@@ -62,18 +63,23 @@ def exact_law(
     as_callable(function, "function", "code that draws random numbers")
     least, most = checked_limits(least, most)
 
-    def run(chance: Branch) -> Any:
+    def run(chance: Branch) -> list[tuple[Any, Number]]:
         try:
-            with intercepted(chance):
-                return outcome(function(*arguments), chance)
+            with intercepted(chance) as read:
+                answer = function(*arguments)
+            return _all_ways(outcome(answer, chance, read), chance)
         except CannotFollowError:
             raise
         except Exception as error:
             error.add_note(f"This way through the code has the chance {float(chance.mass):.3g}.")
             raise
 
+    law: dict[Any, Number] = {}
     with nothing_escapes():
-        return law_of(run, least=least, most=most)
+        for _, ways in branches(run, least=least, most=most):
+            for result, mass in ways:
+                law[result] = law.get(result, 0) + mass
+    return law
 
 
 def checked_limits(least: float, most: int) -> tuple[float, int]:
@@ -159,14 +165,43 @@ def _token(result: Any) -> int:
     return first
 
 
-def outcome(value: Any, chance: Branch) -> Any:
-    """Return a result as something hashable; tokens that are not drawn yet are drawn."""
+def outcome(value: Any, chance: Branch, read: Callable[[Any], Any]) -> Any:
+    """Return a result as something hashable, with tokens that are not drawn yet."""
     if isinstance(value, RandomNumber):
         raise chance.refused("it returns a random number")
     if hasattr(value, "tolist"):
-        return outcome(value.tolist(), chance)
+        return outcome(read(value).tolist(), chance, read)
     if isinstance(value, (tuple, list)):
-        return tuple(outcome(each, chance) for each in value)
+        return tuple(outcome(each, chance, read) for each in value)
     if isinstance(value, dict):
-        return tuple((outcome(k, chance), outcome(v, chance)) for k, v in value.items())
+        return tuple((outcome(k, chance, read), outcome(v, chance, read)) for k, v in value.items())
     return value
+
+
+def _all_ways(result: Any, chance: Branch) -> list[tuple[Any, Number]]:
+    """Draw the tokens of a result, the last one in all its ways; return how likely each is."""
+    tokens = list(dict.fromkeys(_undrawn(result)))
+    for token in tokens[:-1]:
+        token.value()
+    ways = tokens[-1].ways() if tokens else None
+    if ways is None:
+        found = _drawn(result, {})
+        return [(found, chance.mass)]
+    return [(_drawn(result, {tokens[-1]: value}), mass) for value, mass in ways]
+
+
+def _undrawn(result: Any) -> Iterator[Pending]:
+    if isinstance(result, Pending):
+        yield result
+    elif isinstance(result, tuple):
+        for each in result:
+            yield from _undrawn(each)
+
+
+def _drawn(result: Any, values: dict[Any, Any]) -> Any:
+    """Return a result with tokens drawn, or as given."""
+    if isinstance(result, Pending):
+        return values[result] if result in values else result.value()
+    if isinstance(result, tuple):
+        return tuple(_drawn(each, values) for each in result)
+    return result

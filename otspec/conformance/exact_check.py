@@ -14,7 +14,7 @@ from otspec._base.arithmetic import Array
 from otspec.auditing.sandbox import attempt
 from otspec.chance import CannotFollowError
 from otspec.conformance.cases.arrays import plain
-from otspec.conformance.cases.calling import Randomness, Verifier
+from otspec.conformance.cases.calling import CORRECTIONS, Randomness, Verifier, copy_of
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, left_by, patterns, siblings_of
 from otspec.conformance.cases.kinds import Kind
@@ -78,7 +78,7 @@ def exactly_tried(
     except FaultError as fault:
         if task.batches is BesideRejected:  # a function of one row can be followed, too
             raise
-        finding = Finding(case.name, fault.statistic, fault.reason, traceback=fault.traceback)
+        finding = fault.on(case.name)
     evidence = 0.0 if finding is None else math.inf
     counts = np.rint(law * AS_OFTEN).astype(np.int64)
     return Tried(case.name, needs, 0, evidence, counts, tested.expected), finding
@@ -116,7 +116,9 @@ def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.
             try:
                 read = read_answer(answer, kind, shown, sample, marked)
             except FaultError as off:
-                raise FaultError(off.statistic, f"drafts {drafted.drafts}: {off.reason}") from off
+                raise FaultError(
+                    off.statistic, f"drafts {drafted.drafts}: {off.reason}", fault=off.fault
+                ) from off
             mark = 0 if read.marks is None else int(read.marks[0])
             text = [symbol for symbol in read.texts[0].tolist() if symbol != UNKNOWN]
             add_answer(law, case, drafted.variant, mark, text, drafted.mass * chance)
@@ -199,14 +201,16 @@ def answers(
     """Yield what the verifier can answer in some calls, in NumPy's arrays, and how likely."""
     makes: list[Any] = []
     raised: list[float] = []
+    chances = [Followed(verifier.form, np.random.default_rng(0), call) for call in range(calls)]
+    arrays = verifier.arrays(kind, case, sample) | {CORRECTIONS: None}
 
     def answer() -> Any:
         if time.monotonic() > deadline:
             raise OutOfTimeError
         found = []
-        for call in range(calls):
-            chances = Followed(verifier.form, np.random.default_rng(0), call)
-            given = verifier.given(kind, case, sample, chances)
+        for each in chances:
+            own = {name: copy_of(arrays[name]) for name in verifier.wanted if name in arrays}
+            given = verifier.with_numbers(own, each, sample.drafts.shape)
             try:
                 found.append(verifier.raw(given))
             except Exception:

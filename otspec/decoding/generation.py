@@ -10,8 +10,7 @@ from typing import Any
 from otspec._base.arguments import as_callable, as_integer, as_list, as_tokens
 from otspec.decoding import transformer
 from otspec.decoding.choices import AnyRule, AnyTree, as_shape, decoder_of
-from otspec.decoding.decoder import Decoder, EndingShape, together
-from otspec.decoding.results import Generated, Step
+from otspec.decoding.decoder import Decoder, EndingShape, Generated, Step, together
 from otspec.decoding.verification import SeededChance
 from otspec.models.pretrained import without_layers
 from otspec.models.warped import checked_warp

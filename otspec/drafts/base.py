@@ -8,19 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from otspec import distributions
 from otspec._base import arguments
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
-from otspec._base.coerce import as_array
-from otspec._base.digits import counted
+from otspec._base.coerce import as_array, counted
 from otspec._base.frozen import Frozen
 from otspec.chance import Chance
-from otspec.distributions import (
-    Distribution,
-    DistributionLike,
-    as_distribution,
-    check_alike,
-    token_set,
-)
+from otspec.distributions import Distribution, DistributionLike
 
 TABLE_LIMIT = 20_000_000
 """Most integers in a table of tuples (160 MB), a tenth of it with exact masses, which are slow."""
@@ -90,7 +84,7 @@ class DraftLaw(Frozen, ABC):
 
     def inside(self, tokens: Iterable[int]) -> Number:
         """Return P(all drafts inside a token set); ``ValueError`` for a token id out of range."""
-        members = token_set(tokens, self.n)
+        members = distributions.token_set(tokens, self.n)
         if len(members) == 0:
             return self._number(0)
         return self._inside(members)
@@ -144,10 +138,10 @@ class DraftLaw(Frozen, ABC):
         ValueError
             As :func:`otspec.distributions.as_distribution`; or another length or arithmetic.
         """
-        checked = as_distribution(target, "target", normalize=normalize)
+        checked = distributions.as_distribution(target, "target", normalize=normalize)
         if is_exact(checked) and not self.exact and as_array(target, "target").dtype.kind in "iu":
-            checked = as_distribution(checked.astype(float), "target")
-        check_alike("law", self._probabilities(), "target", checked)
+            checked = distributions.as_distribution(checked.astype(float), "target")
+        distributions.check_alike("law", self._probabilities(), "target", checked)
         return checked
 
     def for_target(self, target: Distribution) -> DraftLaw:  # noqa: ARG002 -- it is alike

@@ -8,16 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from otspec._base import arithmetic
 from otspec._base.arguments import as_list, as_permutation
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_numbers,
-    counted_power,
-    power,
-    prefix_sums,
-)
+from otspec._base.arithmetic import Array, IntArray, Number
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution, check_alike
 from otspec.drafts.base import DraftLaw, draw
@@ -38,7 +31,7 @@ class Product(DraftLaw):
 
     def table_rows(self) -> int:
         """Return how many tuples the table would have at most."""
-        return counted_power(self.n, self.k)
+        return arithmetic.counted_power(self.n, self.k)
 
     def _table(self) -> tuple[IntArray, Array]:
         tuples = np.indices((self.n,) * self.k).reshape(self.k, -1).T
@@ -86,11 +79,13 @@ class IID(ByRatio, Product):
         return self.draft
 
     def _inside(self, members: IntArray) -> Number:
-        return self._number(power(self.draft[members].sum(), self.k))
+        return self._number(arithmetic.power(self.draft[members].sum(), self.k))
 
     def inside_prefixes(self, order: IntArray) -> Array:
         """Return p(order[:j])^k for every j: one cumulative sum."""
-        inside: Array = power(prefix_sums(self.draft[as_permutation(order, self.n)]), self.k)
+        inside: Array = arithmetic.power(
+            arithmetic.prefix_sums(self.draft[as_permutation(order, self.n)]), self.k
+        )
         return inside
 
 
@@ -144,7 +139,9 @@ class Independent(Product):
     def inside_prefixes(self, order: IntArray) -> Array:
         """Return Π p_i(order[:j]) for every j: one cumulative sum per draft."""
         order = as_permutation(order, self.n)
-        return reduce(np.multiply, (prefix_sums(draft[order]) for draft in self._factors()))
+        return reduce(
+            np.multiply, (arithmetic.prefix_sums(draft[order]) for draft in self._factors())
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +171,7 @@ class Joint(DraftLaw):
     normalize: InitVar[bool] = field(default=False, kw_only=True)
 
     def __post_init__(self, normalize: bool) -> None:
-        numbers = as_numbers(self.table, "table")
+        numbers = arithmetic.as_numbers(self.table, "table")
         if numbers.ndim < 1 or len(set(numbers.shape)) != 1:
             raise ValueError(
                 f"table must have one axis of the vocabulary's length per draft, but has shape "

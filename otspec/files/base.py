@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from otspec._base.arithmetic import Array
-from otspec._base.memory import refuse_too_large
+from otspec._base.extras import refuse_too_large
 from otspec._base.registry import Registry, instance_of, meant
 
 Named = dict[str, Any]  # what a file holds, by name; a format without names uses the empty one

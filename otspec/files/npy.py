@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib import format as numpy_format
 
 from otspec._base.arithmetic import Array
-from otspec._base.memory import refuse_too_large
+from otspec._base.extras import refuse_too_large
 from otspec.files.base import FORMATS, Format, Located, Named, Slices, StoredArray
 
 BLOCK = 2**12

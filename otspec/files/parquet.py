@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base import memory
-from otspec._base.extras import let_arrow_do_without_pandas, needed
-from otspec._base.memory import refuse_too_large
+from otspec._base import extras
+from otspec._base.extras import let_arrow_do_without_pandas, needed, refuse_too_large
 from otspec.files.base import FORMATS, Format, Named, once, selected
 
-HOLDS = "columns of numbers, or of lists of as many each (extra `runs`)"
+HOLDS = "columns of numbers, or of lists of equal length (extra `runs`)"
 _CELL_BYTES = 128  # what a cell of text takes in Python, beside its characters
 _ROW_BYTES = 8  # what a row of any other type takes, such as the length of its list
 
@@ -118,7 +117,9 @@ def _rows(column: Any) -> Any:
 
     lengths = pc.list_value_length(column).unique().to_pylist() or [0]
     if len(lengths) > 1:
-        raise ValueError(f"its lists have {min(lengths)} to {max(lengths)} numbers: as many each")
+        raise ValueError(
+            f"its lists have {min(lengths)} to {max(lengths)} numbers: use equal lengths"
+        )
     flat = pc.list_flatten(column)
     if flat.null_count:
         raise ValueError(f"its lists have {flat.null_count:,} empty cells: fill them")
@@ -164,12 +165,12 @@ def read_parquet(path: Path, keys: tuple[str, ...]) -> Named:
                 for column in columns_in(path)
                 if any(f"{column.path}.".startswith(f"{name}.") for name in names)
             ]
-            memory.refuse_too_large(sum(_NUMBER_BYTES * column.values for column in columns))
-            memory.refuse_too_large(max((column.longest for column in columns), default=0))
+            refuse_too_large(sum(_NUMBER_BYTES * column.values for column in columns))
+            refuse_too_large(max((column.longest for column in columns), default=0))
             # Few rows at a time where texts may be long.
             texts = [name for name in names if is_text(schema.field(name).type)]
             longest = max((column.longest for column in columns if column.path in texts), default=1)
-            rows = memory.memory() // _BATCHES // max(1, longest)
+            rows = extras.memory() // _BATCHES // max(1, longest)
             rows = max(1, min(_BATCH_ROWS, rows))
             batches = file.iter_batches(rows, columns=list(names), use_threads=False)
             return columns_of(gathered(batches, schema, names), names)

@@ -17,8 +17,7 @@ from typing import IO, Any
 import numpy as np
 
 from otspec._base.arithmetic import Array
-from otspec._base.extras import needed
-from otspec._base.memory import refuse_too_large
+from otspec._base.extras import needed, refuse_too_large
 from otspec.files.base import FORMATS, Format, Located, Slices, StoredArray, located, slices_of
 
 _WIDEST = 16  # most bytes of a number, whatever filters make of it

@@ -10,8 +10,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from otspec._base.arithmetic import Number
-from otspec._base.coerce import shown
-from otspec._base.digits import written
+from otspec._base.coerce import shown, written
 from otspec.estimate import Estimate, Exact, Known, Quantity, value_of
 
 Probability: TypeAlias = Annotated[Number, "probability"]

@@ -12,8 +12,7 @@ from otspec.batch import _arrays as arrays
 from otspec.batch._arguments import check_probabilities
 from otspec.batch._array_api.library import Array, is_torch
 from otspec.learning.distinct import DistinctOptimum, OneRace
-from otspec.learning.objectives import Objective
-from otspec.learning.optima import FixedButOneOptimum, IIDOptimum, SoftIIDOptimum
+from otspec.learning.objectives import FixedButOneOptimum, IIDOptimum, Objective, SoftIIDOptimum
 from otspec.learning.rules import KSequential, KullbackLeibler, RecursiveRejection, SharedNoise
 
 Maker: TypeAlias = Callable[[int, int], Objective]  # (k, V) → what a draft is trained for

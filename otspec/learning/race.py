@@ -25,7 +25,7 @@ from typing import Any
 
 from otspec.batch._array_api.control import repeated
 from otspec.batch._array_api.library import Array, Library
-from otspec.drafts.race.times import sure_mean
+from otspec.drafts.race.inside import sure_mean
 from otspec.learning.objectives import State
 
 NODES, ERRORS = (64, 160), (1e-9, 1e-14)

@@ -11,7 +11,7 @@ from otspec._base.arithmetic import Array, Number, as_number, is_exact, zeros
 from otspec._base.frozen import Frozen
 from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
 from otspec.blocks.trees.shapes import Shape, as_shape
-from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
+from otspec.blocks.trees.verifiers.nodes import TokenRule, made_rule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
 from otspec.estimate import Estimate, Exact, Known
 from otspec.logged.traversal import traversal_kept

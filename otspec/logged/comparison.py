@@ -12,7 +12,7 @@ import numpy as np
 from otspec._base.arguments import as_instance, as_list
 from otspec._base.arithmetic import Array, Number
 from otspec._base.frozen import Frozen
-from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
+from otspec.blocks.block_verification import BlockVerificationPreprint
 from otspec.blocks.comparison import BlockComparison, as_lengths
 from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.blocks.trees.best.comparison import TreeComparison, as_trees, rules_for

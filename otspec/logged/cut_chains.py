@@ -104,8 +104,7 @@ def _candidates(
     longest = shared_length(logged, max(len(block.tokens) for block in logged))
     for length in range(1, longest + 1):
         for threshold in thresholds:
-            # Without a threshold all policies are one.
-            for name in CHAINS if threshold > 0 else CHAINS[:1]:
+            for name in CHAINS:
                 yield name, threshold, length, policies(threshold, length)[name]
 
 

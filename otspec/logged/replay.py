@@ -11,10 +11,10 @@ from otspec._base.arithmetic import Array, IntArray, Number, as_number, zeros
 from otspec._base.frozen import Frozen
 from otspec.blocks.single_draft import SingleDraftRule
 from otspec.blocks.trees.shapes import Shape, as_shape
-from otspec.blocks.trees.verifiers.token_rules import TokenRule
+from otspec.blocks.trees.verifiers.nodes import TokenRule
 from otspec.distributions import Distribution, as_k
 from otspec.logged.block import LoggedBlock
-from otspec.logged.given_text import levels_of_block, levels_of_tree, token_weights
+from otspec.logged.chances import levels_of_block, levels_of_tree, token_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +82,10 @@ class Replay(Frozen):
 def replayed(levels: Array, *, cut: bool = False) -> Replay:
     """Return the calls along a text, ``cut`` if it goes on, from its ``levels``, (depth, N)."""
     # Given the text, how likely at least 1, 2, … tokens are kept by a call that begins after each
-    # token: see otspec.logged.given_text.
+    # token: see otspec.logged.chances.
     depth, number = levels.shape
     least = zeros((number, depth + 2), like=levels)
-    least[:, 0] = least[:, 0] + 1
+    least[:, 0] += 1
     least[:, 1 : depth + 1] = levels.T
     kept = least[:, :-1] - least[:, 1:]
     counted = max(0, number - depth + 1) if cut else number
@@ -96,7 +96,7 @@ def begun(kept: Array) -> Array:
     """Return the chance that a call begins after each token, (..., N), from the laws of τ."""
     *rows, number, widths = kept.shape
     starts = zeros((*rows, number + widths), like=kept)
-    starts[..., 0] = starts[..., 0] + 1
+    starts[..., 0] += 1
     for place in range(number):
         going = starts[..., place, None] * kept[..., place, :]
         starts[..., place + 1 : place + widths + 1] += going

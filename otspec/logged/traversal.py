@@ -25,10 +25,9 @@ def traversal_kept(
         for (weight, shape), mass in visits.items():
             *rounds, last = rejections(draft, target, weight, len(shape.children))
             kept += mass * (1 - last.reached)
-            if draft[token] > 0:  # else it is no child
-                drawn = mass * draft[token] / sampled[token]
-                for visit, likely in _visits(rounds, shape, token, draft[token], merge):
-                    after[visit] = after.get(visit, 0) + drawn * likely
+            drawn = mass * draft[token] / sampled[token]  # 0 if it is no child
+            for visit, likely in _visits(rounds, shape, token, draft[token], merge):
+                after[visit] = after.get(visit, 0) + drawn * likely
         visits = after
     total: Number = kept
     return total

@@ -11,7 +11,7 @@ from otspec._base.arithmetic import Array
 from otspec._base.frozen import Frozen
 from otspec.blocks.trees.best.best_shape import BestTree, BestTrees, as_depth, as_nodes, as_widths
 from otspec.blocks.trees.shapes import Shape
-from otspec.blocks.trees.verifiers.token_rules import TokenRule
+from otspec.blocks.trees.verifiers.nodes import TokenRule
 from otspec.logged.block import LoggedBlock
 from otspec.logged.chances import LoggedChances, logged_chances
 from otspec.logged.comparison import as_blocks, mean_and_error

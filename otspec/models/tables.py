@@ -7,16 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base import arguments
-from otspec._base.arithmetic import (
-    Array,
-    Number,
-    as_number,
-    as_numbers,
-    counted_power,
-    in_arithmetic,
-    is_exact,
-)
+from otspec._base import arguments, arithmetic
+from otspec._base.arithmetic import Array, Number
 from otspec._base.coerce import shown
 from otspec.distributions import Distribution, as_distribution, as_k, check_alike
 from otspec.files import read_file
@@ -73,7 +65,7 @@ class TableModel(Model):
             for prefix, row in rows.items()
         }
         first = self._rows[()]
-        self.n, self.exact = len(first), is_exact(first)
+        self.n, self.exact = len(first), arithmetic.is_exact(first)
         self.order = max(map(len, rows))
         for prefix, row in self._rows.items():
             check_alike(_row(name, ()), first, _row(name, prefix), row)
@@ -134,7 +126,7 @@ def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
     >>> chain.mass((0, 1, 1))
     Fraction(3, 8)
     """
-    rows = as_numbers(transition, "transition")
+    rows = arithmetic.as_numbers(transition, "transition")
     n, order = rows.shape[-1] if rows.ndim else 0, rows.ndim - 1
     if order < 1 or set(rows.shape) != {n}:
         raise ValueError(
@@ -144,7 +136,9 @@ def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
     starts = [_start(rows, depth) for depth in range(order)]
     if first is not None:
         given = arguments.as_list(first, "first", "a sequence of distributions")
-        starts = [as_numbers(start, f"first[{depth}]") for depth, start in enumerate(given)]
+        starts = [
+            arithmetic.as_numbers(start, f"first[{depth}]") for depth, start in enumerate(given)
+        ]
         shapes = [start.shape for start in starts]
         if shapes != [(n,) * (depth + 1) for depth in range(order)]:
             raise ValueError(
@@ -163,7 +157,7 @@ def _start(rows: Array, depth: int) -> Array:
     """Return the mean of the rows over all but the last so many tokens of their contexts."""
     n, order = rows.shape[-1], rows.ndim - 1
     missing = rows.reshape(n ** (order - depth), *(n,) * (depth + 1))
-    mean: Array = missing.sum(axis=0) / as_number(len(missing), like=rows)
+    mean: Array = missing.sum(axis=0) / arithmetic.as_number(len(missing), like=rows)
     return mean
 
 
@@ -204,7 +198,7 @@ def load_model(
         for key, row in content.items():
             if not isinstance(row, list) or any(isinstance(cell, list) for cell in row):
                 raise ValueError(f"the row of {key!r} is not one list of numbers")
-            rows[_prefix(key)] = in_arithmetic(
+            rows[_prefix(key)] = arithmetic.in_arithmetic(
                 row, f"{name}[{key}]" if key.strip() else name, exact
             )
         if len(rows) < len(content):
@@ -270,7 +264,7 @@ def random_pair(
     if as_k(n, "n") < 2:
         raise ValueError("n is 1: with one token a draft and a target cannot differ; use 2 or more")
     order = arguments.as_integer(order, "order", 0, wanted="0 for memoryless models, or more")
-    if counted_power(n, order + 1) > MOST_CELLS:
+    if arithmetic.counted_power(n, order + 1) > MOST_CELLS:
         raise ValueError(
             f"n = {shown(n)} and order = {shown(order)} make rows of more than {MOST_CELLS:,} "
             "numbers: use a smaller n or order"

@@ -6,12 +6,11 @@ from otspec.optimum.acceptance import (
     optimal_acceptances,
     price_of_mask,
 )
-from otspec.optimum.budgets import Budget, TotalVariation
+from otspec.optimum.budgets import Budget, FrontierProgram, TotalVariation
 from otspec.optimum.certificate import LossyOptimum, Optimum
 from otspec.optimum.chosen_law import BestLaw, SafestLaw
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.divergences import KullbackLeibler, Renyi, ReverseKullbackLeibler
-from otspec.optimum.frontier_program import FrontierProgram
 from otspec.optimum.inclusion import InclusionBound, inclusion_bound, safest_bound
 from otspec.optimum.law_search import best_law, safest_law
 

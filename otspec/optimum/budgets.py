@@ -6,14 +6,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from otspec._base import arithmetic
 from otspec._base.arguments import as_real
-from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part
+from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.coerce import shown
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.optimum.cuts.levels import WaterFilling
 from otspec.optimum.cuts.minimum import cut_bound
+from otspec.programs import Formulation, Size
+from otspec.programs.formulation import ProgramBuilder
+from otspec.solvers import Solution
 
 SMALLEST = float(np.nextafter(0.0, 1.0))
 
@@ -75,12 +79,12 @@ class Outputs(Frozen):
         output: Array = self.target.copy()
         output[self._more & ~self._unwanted] += self._raised.filled(moved)
         output[self._less] -= self._lowered.filled(moved)
-        if moved < self.farthest and not is_exact(output):  # there no level is 0
+        if moved < self.farthest and not arithmetic.is_exact(output):  # there no level is 0
             output[self._less] = np.maximum(output[self._less], SMALLEST)
         if moved > raised and unwanted:
             masses = self.selection[self._unwanted]
             output[self._unwanted] = masses * ((moved - raised) / masses.sum())
-        return positive_part(output)
+        return arithmetic.positive_part(output)
 
 
 @dataclass(frozen=True)
@@ -141,22 +145,22 @@ class TotalVariation(Budget):
     name: ClassVar[str] = "total_variation"
     words: ClassVar[str] = "total variation"
     proof: ClassVar[str] = (
-        "The cut proves it: no lossless rule is above target(A) + 1 - P(all drafts in A), and on A "
-        "the output has at most that more than the target."
+        "The cut proves it: lossless rules accept at most target(A) + 1 - P(all drafts in A), and "
+        "a total variation adds at most its own value."
     )
 
     @classmethod
     def of(cls, amount: Any, target: Distribution) -> Self:
         """Check a number from 0 to 1, exact beside an exact target; else a ValueError."""
         number = as_real(amount, cls.name, 0, 1)
-        if isinstance(number, float) == is_exact(target) and number not in (0, 1):
-            kinds = ("a float", "exact") if is_exact(target) else ("exact", "a float")
-            fix = "'1/20'" if is_exact(target) else "0.05"
+        if isinstance(number, float) == arithmetic.is_exact(target) and number not in (0, 1):
+            kinds = ("a float", "exact") if arithmetic.is_exact(target) else ("exact", "a float")
+            fix = "'1/20'" if arithmetic.is_exact(target) else "0.05"
             raise ValueError(
                 f"{cls.name} is {shown(amount)}, which is {kinds[0]} but the target is {kinds[1]}: "
                 f"write both alike, here {cls.name}={fix}"
             )
-        return cls(as_number(number, like=target))
+        return cls(arithmetic.as_number(number, like=target))
 
     def added_to(self, lossless: Number) -> Number:
         """Return min(1, α + ε)."""
@@ -173,7 +177,7 @@ class TotalVariation(Budget):
 
     def distance(self, output: Distribution, target: Distribution) -> Number:
         """Return the total variation of two laws."""
-        return as_number(positive_part(output - target).sum(), like=target)
+        return arithmetic.as_number(arithmetic.positive_part(output - target).sum(), like=target)
 
     def moved(self, outputs: Outputs) -> Number:
         """Return the budget, or as much of it as is of use."""
@@ -189,3 +193,73 @@ class TotalVariation(Budget):
     ) -> Number:
         """Return min(1, q(A) + 1 − P(all drafts inside A) + ε), as o(A) ≤ q(A) + ε."""
         return self.added_to(cut_bound(law, target, cut))
+
+
+@dataclass(frozen=True, eq=False)
+class FrontierProgram(Formulation):
+    """Decide what is accepted, and by how much the output is off, together.
+
+    Variables π(x, y) ≥ 0 for y ∈ S(x), u ≥ 0 and 0 ≤ v ≤ q; the output is o = q + u − v.
+    Σ_y π(x, y) ≤ P(x), Σ_x π(x, y) ≤ o(y), Σ u = Σ v ≤ ε; maximize Σ π, the acceptance. It knows
+    nothing of the formula min(1, α + ε), nor of cuts and selection laws.
+
+    Parameters
+    ----------
+    law, target, sets
+        As for :class:`otspec.programs.Formulation`.
+    total_variation : number
+        By how much the output may be off, from 0 to 1, in the arithmetic of the target.
+
+    Examples
+    --------
+    >>> import otspec
+    >>> law, target = otspec.IID(["1/2", "3/10", "1/5"], k=2), ["1/10", "3/5", "3/10"]
+    >>> program = FrontierProgram(law, target, total_variation="1/20")
+    >>> otspec.solvers.solve(program.build()).value
+    Fraction(9, 10)
+    """
+
+    name: ClassVar[str] = "frontier"
+    source: ClassVar[str] = "Theory, 29"
+    smaller: ClassVar[str] = "optimal_acceptance(law, target, total_variation=...)"
+
+    total_variation: Number = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._hold(total_variation=TotalVariation.of(self.total_variation, self.target).amount)
+
+    def _size(self, rows: int, pairs: int) -> Size:
+        n = self.law.n
+        return Size(rows + n + 2, pairs + 2 * n, 2 * pairs + 5 * n)
+
+    def _state(self, model: ProgramBuilder) -> IntArray:
+        seen, tokens = self.support, self._token_names
+        drafts = model.rows("drafts", seen.keys, -np.inf, seen.masses)
+        outputs = model.rows("output", tokens, -np.inf, self.target)
+        once = np.zeros((1, 1), dtype=np.intp)
+        total = np.repeat(model.rows("total", once, 0, 0), len(tokens))
+        budget = arithmetic.zeros(1, like=self.target) + self.total_variation
+        moved = np.repeat(model.rows("moved", once, -np.inf, budget), len(tokens))
+        # The output is q + more − less: more and less are equal in total, at most the budget.
+        mass = model.columns("pi", self._pair_names, 0, np.inf)
+        more = model.columns("more", tokens, 0, np.inf)
+        less = model.columns("less", tokens, 0, self.target)
+        # Σ_y π(x, y) <= P(x), and Σ_x π(x, y) <= q(y) + more(y) − less(y).
+        model.put(drafts[seen.rows], mass)
+        model.put(outputs[seen.tokens], mass)
+        model.put(outputs, more, -1)
+        model.put(outputs, less)
+        model.put(total, more)
+        model.put(total, less, -1)
+        model.put(moved, more)
+        return mass
+
+    def accepted(self, solution: Solution) -> Array:
+        """Return the accepted mass of each pair of the support, shape (p,)."""
+        return solution.primal[: len(self.support.rows)]
+
+    def output(self, solution: Solution) -> Distribution:
+        """Return the law of the output, shape (n,)."""
+        more, less = solution.primal[len(self.support.rows) :].reshape(2, -1)
+        return self.target + more - less

@@ -3,7 +3,7 @@
     α(P, q) = min over token sets A of  q(A) + 1 − P(all drafts inside A),
 
 so a minimizing A proves that no rule accepts more. That some rule accepts as much is proved by a
-law of the selected draft (:mod:`otspec.optimum.cuts.selections`).
+law of the selected draft (:mod:`otspec.optimum.cuts.minimum`).
 """
 
 from dataclasses import dataclass
@@ -11,15 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from otspec._base.arithmetic import Number, as_number
-from otspec._base.digits import plain
+from otspec._base.coerce import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import DraftLaw, Independent
 from otspec.optimum.budgets import Budget, Outputs
 from otspec.optimum.cuts.halfplanes import ROUNDING, proved_by_prices
 from otspec.optimum.cuts.levels import level_selection
-from otspec.optimum.cuts.minimum import cut_bound
-from otspec.optimum.cuts.selections import best_selection, shortfall
+from otspec.optimum.cuts.minimum import best_selection, cut_bound, shortfall
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from otspec._base.arguments import as_list, as_real
 from otspec._base.arithmetic import Array, Number, as_number, positive_part, zeros
-from otspec._base.digits import plain
+from otspec._base.coerce import plain
 from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, check_alike
 

@@ -6,11 +6,10 @@ and if Matplotlib is not installed, which is imported when something is drawn.
 """
 
 from otspec.plots.against_k import acceptance
+from otspec.plots.axes import look_of, look_of_several
 from otspec.plots.branches import tree
-from otspec.plots.canvas import save
+from otspec.plots.canvas import explain, save, svg
 from otspec.plots.couplings import cut, plan
-from otspec.plots.inline import explain, svg
-from otspec.plots.looks import look_of, look_of_several
 from otspec.plots.pictures import save_acceptance_chart
 from otspec.plots.pools import barriers, selection
 from otspec.plots.positions import gap_quantiles, gaps, temperatures

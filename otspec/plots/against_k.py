@@ -10,10 +10,9 @@ from otspec.distributions import as_k
 from otspec.drafts import IID
 from otspec.estimate import value_of
 from otspec.optimum import Optimum
-from otspec.plots.axes import MOST_NAMES, against_counts, label_ends, legend_beside
-from otspec.plots.canvas import Axes, decimals, panel_on
-from otspec.plots.inline import explain
-from otspec.plots.looks import label_of, look_of, style_of
+from otspec.plots import axes
+from otspec.plots.axes import MOST_NAMES
+from otspec.plots.canvas import Axes, decimals, explain, panel_on
 from otspec.rules import Rule
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.summary import attains
@@ -55,23 +54,23 @@ def acceptance(
         _shade_gap(panel, lines)
         drawn = {}
         for (rule, drafts), line in lines.items():
-            look = look_of(rule, drafts) | {"linestyle": style_of(drafts)}
+            look = axes.look_of(rule, drafts) | {"linestyle": axes.style_of(drafts)}
             values = [float(value) for value in line.values()]
             (drawn[rule, drafts],) = panel.plot(
-                list(line), values, label=label_of(rule, drafts), **look
+                list(line), values, label=axes.label_of(rule, drafts), **look
             )
             explain(drawn[rule, drafts], [_words(rule, drafts, k, lines) for k in line])
-        against_counts(panel, sorted({k for line in lines.values() for k in line}))
+        axes.against_counts(panel, sorted({k for line in lines.values() for k in line}))
         panel.set_ylabel("probability that a draft is accepted")
         panel.grid(alpha=0.25)
         names = _names(lines)
         if len(names) > MOST_NAMES:
-            return legend_beside(panel)
+            return axes.legend_beside(panel)
         if panel.collections:
             panel.annotate(
                 f"shaded: {_BAND}", (0.98, 0.03), xycoords="axes fraction", ha="right",
             )  # fmt: skip
-        return label_ends(panel, {name: drawn[line] for name, line in names.items()})
+        return axes.label_ends(panel, {name: drawn[line] for name, line in names.items()})
 
 
 def _names(lines: Lines) -> dict[str, tuple[str, str]]:
@@ -86,10 +85,10 @@ def _names(lines: Lines) -> dict[str, tuple[str, str]]:
             # Rules for fewer numbers of drafts, such as one, end elsewhere: the optimum has a name.
             attaining.setdefault(drafts, []).extend([rule] if list(line) == list(best) else [])
         else:
-            others[label_of(rule, drafts)] = rule, drafts
+            others[axes.label_of(rule, drafts)] = rule, drafts
     one = len(attaining) == 1
     optima = {
-        "\n= ".join([OPTIMUM if one else label_of(OPTIMUM, drafts), *rules]): (OPTIMUM, drafts)
+        "\n= ".join([OPTIMUM if one else axes.label_of(OPTIMUM, drafts), *rules]): (OPTIMUM, drafts)
         for drafts, rules in attaining.items()
     }
     return optima | others
@@ -144,7 +143,7 @@ def _own(results: Mapping[Any, Any]) -> list[tuple[str, str, int, Number]]:
 def _words(rule: str, drafts: str, k: int, lines: Lines) -> str:
     """Return what a mark shows."""
     value = lines[rule, drafts][k]
-    words = f"{label_of(rule, drafts)}, k = {k}: {decimals(value)}"
+    words = f"{axes.label_of(rule, drafts)}, k = {k}: {decimals(value)}"
     best = lines.get((OPTIMUM, drafts), {}).get(k)
     if best is None or rule == OPTIMUM:
         return words

@@ -10,8 +10,7 @@ from otspec._base.arithmetic import Array, Number
 from otspec._base.coerce import shown
 from otspec.blocks import BestTree, BestTrees, Shape, as_shape
 from otspec.blocks.trees.best.acceptance_rates import Chances
-from otspec.plots.canvas import WIDE, Axes, decimals, ink, panel_on
-from otspec.plots.inline import explain
+from otspec.plots.canvas import WIDE, Axes, decimals, explain, ink, panel_on
 
 MOST_NODES = 300
 _NUMBERED = 40

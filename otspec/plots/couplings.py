@@ -6,13 +6,12 @@ import numpy as np
 
 from otspec._base.arguments import as_choice, as_instance, as_integer
 from otspec._base.arithmetic import Array, Number
-from otspec._base.digits import counted
+from otspec._base.coerce import counted
 from otspec.drafts import SingleDraftLaw
 from otspec.optimum import Optimum
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.plan import Plan
-from otspec.plots.canvas import WIDE, Axes, decimals, ink, panel_on
-from otspec.plots.inline import explain
+from otspec.plots.canvas import WIDE, Axes, decimals, explain, ink, panel_on
 
 MOST_CELLS = 2_000
 _ACCEPTED, _REPLACED = "#0072B2", "#D55E00"

@@ -9,8 +9,7 @@ from otspec._base.arguments import as_instance, as_real
 from otspec._base.arithmetic import Array
 from otspec.drafts import IID
 from otspec.plots.axes import legend_beside
-from otspec.plots.canvas import WIDE, Axes, decimals, ink, panel_on
-from otspec.plots.inline import explain
+from otspec.plots.canvas import WIDE, Axes, decimals, explain, ink, panel_on
 from otspec.rules.pooled.base import PooledRule
 
 _LAW, _BOUND, _GROUPS, _UNIFORM = "#0072B2", "#D55E00", ("#56B4E9", "#E69F00"), "#CC79A7"

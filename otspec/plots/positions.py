@@ -5,10 +5,8 @@ from statistics import median
 from typing import Any
 
 from otspec._base.arguments import as_instance, as_list
-from otspec.plots.axes import as_rows, legend_beside
-from otspec.plots.canvas import WIDE, Axes, decimals, ink, panel_on
-from otspec.plots.inline import explain
-from otspec.plots.looks import label_of, look_of
+from otspec.plots.axes import as_rows, label_of, legend_beside, look_of
+from otspec.plots.canvas import WIDE, Axes, decimals, explain, ink, panel_on
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains, temperatures_of

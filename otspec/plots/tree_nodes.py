@@ -9,8 +9,8 @@ from otspec._base.arithmetic import Number
 from otspec.blocks import BestTree, Configuration, TreeComparison
 from otspec.blocks.comparison import BlockComparison
 from otspec.plots import axes
+from otspec.plots.axes import as_title, look_of_several
 from otspec.plots.canvas import Axes, Line2D, panel_on
-from otspec.plots.looks import as_title, look_of_several
 from otspec.traces.comparison import OPTIMUM
 
 

@@ -15,7 +15,7 @@ from otspec.programs.candidates import CandidateProgram
 from otspec.programs.sequences.chained_residuals import Residual, ResidualsProgram
 from otspec.programs.sequences.one_corrected_token import OneTokenProgram
 from otspec.programs.sequences.past_windows import WindowProgram
-from otspec.programs.sequences.drafted import Drafted, DraftedSets
+from otspec.programs.sequences.drafted_texts import Drafted, DraftedSets
 from otspec.programs.sequences.drafted_nodes import DraftedNodes
 from otspec.programs.sequences.kept_texts import KeptTexts
 from otspec.programs.sequences.path_program import PathPlan, PathProgram

@@ -11,7 +11,7 @@ from otspec._base.arithmetic import Array, IntArray, Number, as_numbers
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.models.base import LanguageModel
 from otspec.programs.sequences.block import BlockCoupling
-from otspec.programs.sequences.drafted import Sequences
+from otspec.programs.sequences.drafted_texts import Sequences
 
 
 @dataclass(frozen=True, eq=False)

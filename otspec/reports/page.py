@@ -20,14 +20,17 @@ from otspec.plots import save_acceptance_chart, svg
 from otspec.plots.pictures import acceptance_figure, gap_figure, temperature_figure
 from otspec.plots.positions import best_below, largest_counts
 from otspec.reports.findings import (
+    UNKNOWN,
     Findings,
+    Origin,
     findings_of,
+    origin_section,
     percent,
+    restrictions_of,
     three_sentences,
     tokens_per_call,
     uncertainties,
 )
-from otspec.reports.summary_file import UNKNOWN, Origin, origin_section, restrictions_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import TemperaturePair, attains, by_temperatures, price_of_independence

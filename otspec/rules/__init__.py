@@ -11,9 +11,11 @@ from otspec.rules.pooled.partitions import Bins, ByToken, Fewest, Graded, Partit
 from otspec.rules.pooled.selection import EarliestPooledSelection, PooledSelection
 from otspec.rules.pooled.without_replacement import PooledSelectionWithoutReplacement
 from otspec.rules.priority.priority_mixture import PriorityMixture
-from otspec.rules.rejection.independent import RecursiveRejectionIndependent
 from otspec.rules.rejection.k_sequential import KSequential
-from otspec.rules.rejection.recursive_rejection import RecursiveRejection
+from otspec.rules.rejection.recursive_rejection import (
+    RecursiveRejection,
+    RecursiveRejectionIndependent,
+)
 from otspec.rules.rejection.without_replacement import RecursiveRejectionWithoutReplacement
 from otspec.rules.shared_noise.gumbel_coupling import GumbelCoupling
 from otspec.rules.shared_noise.gumbel_lists import GumbelLists

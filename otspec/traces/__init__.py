@@ -2,7 +2,7 @@
 
 from otspec.traces.comparison import Comparison, compare
 from otspec.traces.readers.logged_numbers import Warp, Warping, warp
-from otspec.traces.runs.finished import FinishedRun, read_run
+from otspec.traces.runs.run import FinishedRun, read_run
 from otspec.traces.summary import Summary, summarize
 from otspec.traces.trace import Trace, load_trace
 

@@ -135,8 +135,8 @@ def price_of_independence(rows: Sequence[Compared]) -> Iterator[str]:
     ]
     if clauses:
         yield (
-            "The price of an output that does not depend on the drafts, "
-            f"in points below the optimum: {listed(clauses, 'and')}."
+            "Percentage points below the optimum, of rules whose output does not depend on the "
+            f"drafts: {listed(clauses, 'and')}."
         )
 
 
@@ -153,15 +153,20 @@ def attained_by(rules: Sequence[str]) -> str:
     return f"{listed(rules, 'and')} attain{'s' if len(rules) == 1 else ''} it"
 
 
+def begun(sentence: str) -> str:
+    """Return words as the beginning of a sentence; names in capitals stay as they are."""
+    return sentence[:1].upper() + sentence[1:]
+
+
 def attainment(
     rows: Sequence[Compared], optimum: Number | Quantity, of_the_best: Callable[[Compared], str]
 ) -> list[str]:
-    """Return clauses on rules: which attain the optimum, and what the best of the others does."""
+    """Return sentences on which rules attain the optimum, and what the best other rule does."""
     attaining = [row.rule for row in rows if attains(row.acceptance, optimum)]
     others = [row for row in rows if row.rule not in attaining]
-    clauses = [attained_by(attaining)] if attaining else []
+    sentences = [f"{begun(attained_by(attaining))}."] if attaining else []
     if others:
         best = max(others, key=lambda row: row.acceptance)
         which = "of the other rules" if attaining else "rule listed"
-        clauses.append(f"the best {which}, {best.rule}, {of_the_best(best)}")
-    return clauses
+        sentences.append(f"The best {which}, {best.rule}, {of_the_best(best)}.")
+    return sentences

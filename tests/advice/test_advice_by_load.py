@@ -19,9 +19,10 @@ from otspec.cli.main import main
 from otspec.logged import LoggedBlock
 from otspec.models import EndingModel, markov
 
-DRAFT = markov([["9/10", "1/10"], ["1/3", "2/3"]])
+DRAFT = markov([["3/4", "1/4"], ["1/3", "2/3"]])
 TARGET = markov([["1/2", "1/2"], ["1/4", "3/4"]])
-CUTS = cuts_of(2, (0.3, 0.5, 0.7), (0.2, 0.5))
+CUTS = cuts_of(2, (0.3, 0.5, 0.75), (0.1875, 0.5))
+"""Also with thresholds that a draft or a path just reaches."""
 
 
 def logged(text, end=(), *, written=False):
@@ -52,13 +53,18 @@ def mean_of(texts, depth, cuts=CUTS):
     return [sum(mass * getattr(part, name) for mass, part in found) for name in names]
 
 
-@pytest.mark.parametrize("end", [(), (1,)], ids=["endless", "ending"])
-def test_drafted_blocks_say_what_each_cut_keeps_and_drafts(end):
+@pytest.mark.parametrize(
+    ("end", "cuts"),
+    [((), CUTS), ((1,), CUTS), ((), [Cut("path-kept", least, 3) for least in (0.2, 0.3, 0.5)])],
+    ids=["endless", "ending", "three levels"],
+)
+def test_drafted_blocks_say_what_each_cut_keeps_and_drafts(end, cuts):
     target = EndingModel(TARGET, end) if end else TARGET
-    texts = [(logged(text, end), mass) for text, mass in DRAFT.texts(2)]
-    tokens, calls, drafted = mean_of(texts, 2)
-    assert calls == pytest.approx(np.ones(len(CUTS)), abs=1e-12)
-    for place, cut in enumerate(CUTS[1:], start=1):
+    depth = max(cut.length for cut in cuts)
+    texts = [(logged(text, end), mass) for text, mass in DRAFT.texts(depth)]
+    tokens, calls, drafted = mean_of(texts, depth, cuts)
+    assert calls == pytest.approx(np.ones(len(cuts)), abs=1e-12)
+    for place, cut in [pair for pair in enumerate(cuts) if pair[1].length]:
         rule = rule_of(cut, DRAFT, target)
         assert tokens[place] == pytest.approx(float(1 + rule.expected()), abs=1e-12), cut
         if cut.policy != TREE or not end:  # nodes behind an end token are counted, and not kept
@@ -67,7 +73,24 @@ def test_drafted_blocks_say_what_each_cut_keeps_and_drafts(end):
                 assert nodes == pytest.approx(float(rule.nodes()), abs=1e-12), (cut, way)
 
 
-@pytest.mark.parametrize("place", range(1, len(CUTS), 3))
+def test_chains_are_compared_whole_and_cut_and_trees_at_each_threshold():
+    chains = ("confidence-kept", "confidence-max", "path-kept")
+    assert cuts_of(2, (0, 0.5), (0.25, 0.75)) == [
+        ("no draft", 0, 0),
+        *(
+            (name, least, length)
+            for length in (1, 2)
+            for name, least in [
+                ("fixed length", 0), *((chain, 0.5) for chain in chains),
+                ("dynamic tree", 0.25), ("dynamic tree", 0.75),
+            ]
+        ),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "place", [place for place, cut in enumerate(CUTS) if cut.length == 2 or place % 3 == 1]
+)
 def test_texts_of_the_target_say_it_of_all_calls_along_them(place):
     length, depth, cut = 4, 2, CUTS[place]
     texts = [(logged(text, written=True), mass) for text, mass in TARGET.texts(length)]
@@ -142,7 +165,8 @@ def test_costs_by_load_are_read_and_refused(tmp_path):
         as_load_seconds({0: "1:2"})
     with pytest.raises(ValueError, match=r"paths\[0\] is 0: no tree has all nodes"):
         advise_by_load(blocks(1, 2), **COSTS, paths=[0])
-    hidden = LoggedBlock([[0.5, 0.5]], [[1.0, 0.0]], [0], (), [[1.0, 0.0]])
+    sure = [[1.0, 0.0, 0.0]]
+    hidden = LoggedBlock([[0.5, 0.25, 0.25]], sure, [0], (), sure)
     with pytest.raises(ValueError, match="never draws token 1, which can be drafted there"):
         advise_by_load([hidden], **COSTS)
     with pytest.raises(ValueError, match="logs is empty"):

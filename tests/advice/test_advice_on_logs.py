@@ -3,15 +3,17 @@
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from advice_logs import COSTS, arrays_of, blocks, written_texts
 from scipy.special import stdtrit
 from searching import enough
 
 from otspec.advice import advise
-from otspec.advice.evaluation.candidates import Candidate, LossyChain, candidates
+from otspec.advice.evaluation.choices import Candidate, LossyChain, candidates
 from otspec.advice.evaluation.numbers import Asked, drafted_texts
 from otspec.advice.evaluation.search import Search, advice_from
+from otspec.advice.evaluation.streaming import _joined, _rows
 from otspec.advice.on_texts import FoldedTally, TextEvidence
 from otspec.blocks import TREE_RULES, BlockVerification, DraftSelection, TokenVerification, as_shape
 from otspec.display import card_of, fields_of
@@ -323,3 +325,12 @@ def test_rules_of_two_drafts_are_left_out_or_refused_where_nodes_have_one_child(
     assert {choice.tree for choice in chains.choices} >= {"1", "1x1", "1x1x1"}
     with pytest.raises(ValueError, match=r"spechub verifies 2 children, .* at most 1: allow more"):
         advise(blocks(2, 3), **options, rules=["spechub"])
+
+
+@pytest.mark.parametrize(("shape", "counts"), [((2, 7), None), ((2, 3, 7), 3)])
+def test_numbers_of_texts_are_stored_text_by_text(shape, counts):
+    numbers = np.arange(np.prod(shape), dtype=float).reshape(shape)
+    rows = _rows(numbers, [2, 5])
+    assert rows == [numbers[..., part].ravel().tolist() for part in np.split(np.arange(7), [2, 5])]
+    found = _joined(pa.table({"first": rows}), "first", counts)
+    assert np.array_equal(found, numbers)

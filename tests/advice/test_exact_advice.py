@@ -12,8 +12,7 @@ from searching import NIGHTLY
 
 import otspec
 from otspec.advice import advise
-from otspec.advice.evaluation.candidates import Candidate
-from otspec.advice.evaluation.choices import UNKNOWN, Choice
+from otspec.advice.evaluation.choices import UNKNOWN, Candidate, Choice, sizes
 from otspec.advice.evaluation.search import _choice
 from otspec.blocks import (
     BLOCK_RULES,
@@ -268,3 +267,9 @@ def test_each_choice_names_the_law_of_its_drafts():
         "no draft": "", "lossy, 0.05 a token": "iid"
     }  # fmt: skip
     assert set(names.values()) == {"iid", "without-replacement", "hub"}
+
+
+def test_trees_of_powers_of_two_and_of_all_nodes_are_compared():
+    assert [sizes(nodes) for nodes in (1, 2, 3, 8, 9)] == [
+        [1], [1, 2], [1, 2, 3], [1, 2, 4, 8], [1, 2, 4, 8, 9]
+    ]  # fmt: skip

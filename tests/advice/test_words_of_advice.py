@@ -244,6 +244,21 @@ def test_a_chain_that_is_best_gains_nothing_over_itself(tmp_path):
     assert "gain over one drafted text" not in page
 
 
+def test_a_chart_begins_right_of_no_time_at_all():
+    ax = draw_pareto(advice([replace(TREE, seconds=0.125), ALONE]))
+    assert ax.get_xlim() == pytest.approx((0.01, 1 + 0.06 * 0.9875))
+    plt.close(ax.figure)
+    ax = draw_pareto(advice([replace(TREE, seconds=10.5), ALONE]))  # a tenth at least is shown
+    assert ax.get_xlim() == pytest.approx((1 - 0.06 * 0.1, 1.05 + 0.06 * 0.1))
+    plt.close(ax.figure)
+
+
+def test_each_advice_of_a_report_has_one_chart(tmp_path):
+    for number in (1, 3):
+        others = [replace(advice(), source=f"source {i}") for i in range(number)]
+        assert page_of(tmp_path, *others).count("Each mark is a choice;") == number
+
+
 def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
     """Times are parts of a call without drafts, which takes 10; the ring is around the best."""
     ax = draw_pareto(advice())
@@ -251,6 +266,8 @@ def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
     for choice in (TREE, CHAIN, ALONE):
         assert lines[choice.rule].get_xydata().tolist() == [[choice.seconds / 10, choice.tokens]]
     assert lines["the fastest"].get_xydata().tolist() == [[1.25, 2.5]]
+    sizes = [lines[name].get_markersize() for name in ("the fastest", TREE.rule, CHAIN.rule)]
+    assert sizes == [14, 5, 9]  # the ring is wide enough to go around each mark
     assert lines["the most for the time"].get_xydata().tolist() == [[1, 1], [1.25, 2.5]]
     assert ax.get_ylim() == (0.9, 2.8)
     assert ax.get_xlim() == pytest.approx((1 - 0.06 * 0.25, 1.25 + 0.06 * 0.25))

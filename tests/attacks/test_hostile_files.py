@@ -43,7 +43,7 @@ def archive(path, members, method=zipfile.ZIP_DEFLATED):
 
 @pytest.fixture
 def little_memory(monkeypatch):
-    monkeypatch.setattr("otspec._base.memory.memory", lambda: MB // 2)
+    monkeypatch.setattr("otspec._base.extras.memory", lambda: MB // 2)
 
 
 @pytest.mark.parametrize("method", METHODS[1:])

@@ -21,7 +21,7 @@ NO_NUMBERS = ("a dictionary in", "structs", "lists of lists", "views", "runs")
 @pytest.fixture
 def allocated(monkeypatch):
     """Let the memory be of 16 MB; return what tells how much Arrow had at most."""
-    monkeypatch.setattr("otspec._base.memory.memory", lambda: 16 * MB)
+    monkeypatch.setattr("otspec._base.extras.memory", lambda: 16 * MB)
     pool, before = pa.proxy_memory_pool(pa.default_memory_pool()), pa.default_memory_pool()
     pa.set_memory_pool(pool)
     yield lambda: pool.max_memory() or 0

@@ -16,8 +16,7 @@ from searching import NIGHTLY
 import otspec
 from otspec import closed_forms
 from otspec._base.arithmetic import as_numbers
-from otspec._base.coerce import shown
-from otspec._base.digits import counted, digits_of, plain, shortened, written
+from otspec._base.coerce import counted, digits_of, plain, shortened, shown, written
 from otspec.blocks import BLOCK_RULES
 from otspec.cli.main import main
 from otspec.distributions import as_distribution, as_k, token_set
@@ -252,7 +251,7 @@ EXTREMES = {
 @pytest.mark.parametrize("name", EXTREMES)
 def test_extreme_sizes_end_or_are_refused(capsys, monkeypatch, name):
     if name == "blocks, refused":  # as of a smaller limit
-        monkeypatch.setattr("otspec.blocks.expected.STATE_LIMIT", 30_000)
+        monkeypatch.setattr("otspec.blocks.single_draft.STATE_LIMIT", 30_000)
     start = time.process_time()
     status = main(list(EXTREMES[name]))
     assert time.process_time() - start < 10

@@ -122,6 +122,20 @@ def test_what_is_no_fit_array_is_refused(function, kind):
         is_refused(function, changed, rf"\b({about.replace('_logits', '(_logits)?')})\b")
 
 
+@pytest.mark.parametrize("function", CALLS, ids=names)
+def test_tensors_of_two_devices_are_refused(function):
+    torch = library("torch")
+    given = {
+        name: torch.asarray(value) if isinstance(value, np.ndarray) else value
+        for name, value in CALLS[function].items()
+    }
+    first, *others = [name for name, value in given.items() if torch.is_tensor(value)]
+    for name in others:
+        one, two = (each.replace("_logits", "(_logits)?") for each in (name, first))
+        said = f"^{one} is on meta and {two} on cpu: move one of them$"
+        is_refused(function, {**given, name: given[name].to("meta")}, said)
+
+
 @pytest.mark.parametrize("kind", NO_ARRAYS)
 @pytest.mark.parametrize("function", MASKED, ids=names)
 def test_what_is_no_fit_mask_is_refused(function, kind):

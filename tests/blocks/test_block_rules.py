@@ -22,7 +22,7 @@ from otspec.blocks import (
     BlockVerificationPreprint,
     TokenVerification,
     compare_block_rules,
-    expected,
+    single_draft,
 )
 from otspec.blocks.base import enumerated_expected
 from otspec.models import memoryless, random_pair
@@ -281,7 +281,7 @@ def test_the_memory_of_a_long_block_is_that_of_its_states():
 
 
 def test_too_many_states_are_refused_by_number(monkeypatch):
-    monkeypatch.setattr(expected, "STATE_LIMIT", 100)
+    monkeypatch.setattr(single_draft, "STATE_LIMIT", 100)
     draft, target = random_pair(3, "1/3", np.random.default_rng(1))
     message = r"length is 8: after 4 tokens there are [\d,]+ states, too many .*simulate\(\)"
     with pytest.raises(ValueError, match=message):
@@ -290,7 +290,7 @@ def test_too_many_states_are_refused_by_number(monkeypatch):
 
 
 def test_states_of_equal_context_and_ratio_are_one(monkeypatch):
-    monkeypatch.setattr(expected, "STATE_LIMIT", 77)
+    monkeypatch.setattr(single_draft, "STATE_LIMIT", 77)
     draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     assert (
         BlockVerificationPreprint(draft, target, 12).expected() > 0

@@ -97,10 +97,10 @@ def test_compare_can_be_restricted_to_one_law(capsys):
 
 
 EVERY_RULE = (
-    "k-sequential, recursive rejection, importance sampling, naive sampling, pooled selection and "
+    "K-sequential, recursive rejection, importance sampling, naive sampling, pooled selection and "
     "shared noise (lists)"
 )
-PRICE = "The price of an output that does not depend on the drafts, in points below the optimum: "
+PRICE = "Percentage points below the optimum, of rules whose output does not depend on the drafts: "
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ PRICE = "The price of an output that does not depend on the drafts, in points be
             "iid",
             [
                 "85.0% can be accepted (iid drafts)",
-                "importance sampling and pooled selection attain it",
-                "the best of the other rules, k-sequential, accepts 81.5%",
+                "Importance sampling and pooled selection attain it",
+                "The best of the other rules, k-sequential, accepts 81.5%",
             ],
         ),
         (
@@ -120,8 +120,8 @@ PRICE = "The price of an output that does not depend on the drafts, in points be
             "without-replacement",
             [
                 "100.0% can be accepted (without-replacement drafts)",
-                "pooled selection (distinct) attains it",
-                "the best of the other rules, shared noise, accepts 96.1%",
+                "Pooled selection (distinct) attains it",
+                "The best of the other rules, shared noise, accepts 96.1%",
             ],
         ),
         ((DRAFT, TARGET), "hub", ["100.0% can be accepted (hub drafts)", "SpecHub attains it"]),
@@ -130,7 +130,7 @@ PRICE = "The price of an output that does not depend on the drafts, in points be
             "top-plus-one",
             [
                 "100.0% can be accepted (top-plus-one drafts)",
-                "coupling of the drawn draft attains it",
+                "Coupling of the drawn draft attains it",
             ],
         ),
         (
@@ -142,8 +142,8 @@ PRICE = "The price of an output that does not depend on the drafts, in points be
 )
 def test_compare_says_what_attains_the_optimum(capsys, pair, drafts, clauses):
     printed = run(capsys, "compare", *pair, "-k", "2", "--drafts", drafts)
-    meant = next(line for line in printed.splitlines() if line.startswith("With"))
-    assert meant == f"With k = 2 at most {'; '.join(clauses)}."
+    meant = "".join(f"{clause}.\n" for clause in clauses)
+    assert f"\n\nWith k = 2, at most {meant}" in printed
 
 
 def test_compare_says_what_an_output_costs_that_no_draft_changes(capsys):
@@ -190,19 +190,19 @@ def test_trace_says_what_attains_the_optimum(capsys, tmp_path):
     *_, optimum, attaining, best, price, certain = run(
         capsys, "trace", path, "-k", "2,1"
     ).splitlines()
-    assert optimum.startswith("With 1 i.i.d. draft one is accepted with mean probability ")
-    coupled = "k-sequential, recursive rejection, importance sampling, maximal coupling"
-    assert attaining == f"{coupled} and pooled selection attain it;"
-    assert best.startswith("the best of the other rules, shared noise (lists), reaches ")
+    assert optimum.startswith("With 1 i.i.d. draft, a draft is accepted with mean probability ")
+    coupled = "K-sequential, recursive rejection, importance sampling, maximal coupling"
+    assert attaining == f"{coupled} and pooled selection attain it."
+    assert best.startswith("The best of the other rules, shared noise (lists), reaches ")
     assert price.startswith(f"{PRICE}naive sampling ")
     assert "shared noise" in price
     assert certain.startswith(
-        "If the 2 texts are a random sample, the mean optimum of all such texts"
+        "If the 2 texts are a random sample, the mean optimum with 1 i.i.d. draft over "
     )
     same = np.zeros((1, 1), np.float16)
     np.savez(path, draft_logits=same, target_logits=same)
     assert run(capsys, "trace", path, "-k", "1").endswith(
-        "mean probability 100.0% at best;\n"
+        "mean probability 100.0% at best.\n"
         f"{coupled}, naive sampling, pooled selection and shared noise (lists) attain it.\n"
         f"{PRICE}naive sampling 0.0 (iid), shared noise (lists) 0.0 (iid) and shared noise 0.0 "
         "(without-replacement).\n"

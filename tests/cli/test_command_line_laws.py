@@ -17,9 +17,11 @@ def test_trace_says_which_drafts_are_best(capsys, tmp_path):
     printed = run(capsys, "trace", path, "-k", "1,3").splitlines()
     groups = [line.split()[0] for line in printed[2:] if line[:1] not in ("", " ", "W")][:2]
     assert groups == ["iid", "without-replacement"]  # a hub has two drafts
-    assert printed[-6].startswith("With 3 distinct drafts one is accepted with mean probability ")
-    assert printed[-5] == "pooled selection (distinct) attains it;"
-    assert printed[-4].startswith("the best of the other rules, shared noise, reaches ")
+    assert printed[-6].startswith(
+        "With 3 distinct drafts, a draft is accepted with mean probability "
+    )
+    assert printed[-5] == "Pooled selection (distinct) attains it."
+    assert printed[-4].startswith("The best of the other rules, shared noise, reaches ")
     assert printed[-3].startswith("The best of the other draft laws, iid, has the optimum ")
 
 
@@ -40,7 +42,10 @@ def test_blocks_of_one_text_are_one_unit(capsys, tmp_path):
     np.savez(apart, **{name: each.reshape(6, 2, 20) for name, each in logits.items()})
     for path, texts in ((grouped, 2), (apart, 6)):
         printed = run(capsys, "trace", path, "-k", "2", "--drafts", "iid")
-        assert f"If the {texts} texts are a random sample, the mean optimum of all such " in printed
+        assert (
+            f"If the {texts} texts are a random sample, the mean optimum with 2 i.i.d. drafts"
+            in printed
+        )
 
 
 # otspec laws

@@ -23,7 +23,9 @@ def best():
 def test_accept_prints_the_optimum_and_its_cut(capsys):
     printed = run(capsys, "accept", *MODELS)
     assert "2       0.840000 = 21/25  {0, 2}" in printed
-    assert "With one draft of each of 2 models one is accepted with probability 84.0%" in printed
+    assert (
+        "With one draft of each of 2 models, a draft is accepted with probability 84.0%" in printed
+    )
 
 
 @pytest.mark.parametrize("more", [(), ("--exact",)])
@@ -64,7 +66,7 @@ def test_compare_shows_the_given_and_the_best_order(capsys):
     given, turned = rule.acceptance(), rule.in_order((1, 0)).acceptance()
     assert f"recursive rejection, order 1, 2       independent      {given:.4f}" in printed
     assert f"recursive rejection, best order 2, 1  independent      {turned:.4f}" in printed
-    assert "priority mixture attains it" in printed
+    assert "Priority mixture attains it" in printed
 
 
 def test_one_model_is_draft(capsys):

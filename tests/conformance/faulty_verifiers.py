@@ -117,8 +117,9 @@ def engine_of(fault, rule, kind):
             text, after, step = [prompt], prompt, None
             while len(text) <= length:
                 before, step = step, machine(setting, after, chance)
+                step.needed = length + 1 - len(text)
                 if before is not None:
-                    step.goes_on(before)
+                    step.goes_on(before.handed())
                 text += step.says(rule.run).text
                 after = text[-1] if step.last is None else step.last
             texts.append(text[1 : length + 1])

@@ -1,5 +1,7 @@
 """Each number that a check takes, just beyond its bounds."""
 
+from fractions import Fraction
+
 import pytest
 
 from otspec import batch
@@ -45,3 +47,17 @@ def test_numbers_of_checks_have_bounds(name, argument, low, high, least, most):
         if value is not None:
             with pytest.raises(ValueError, match=f"{argument} .*must be {bound}(\\D|$)"):
                 CALLS[name](**{argument: value})
+
+
+@pytest.mark.parametrize(("tokens", "length"), [(2, 12), (8, 4), (64, 2), (4_096, 1)])
+def test_as_many_texts_as_are_told_apart_are_no_more(tokens, length):
+    def engine(size, rng):
+        return rng.integers(tokens, size=(size, length))
+
+    def over(count):
+        return memoryless([Fraction(1, count)] * count)
+
+    assert check_texts(engine, over(tokens), length, budget=1).outcome == "undecided"
+    if length < 12:
+        with pytest.raises(ValueError, match=f"there are {(tokens + 1) ** length:,} texts"):
+            check_texts(engine, over(tokens + 1), length, budget=1)

@@ -13,9 +13,12 @@ import pytest
 from otspec import batch
 from otspec.chance import CannotFollowError, law_of
 from otspec.conformance import check, exact_check
+from otspec.conformance.cases.arrays import Form
+from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import memoryless
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
-from otspec.conformance.cases.library import ROWS, small_cases
+from otspec.conformance.cases.library import ROWS, needs_lengths, small_cases
+from otspec.conformance.cases.tasks import Task, followable
 from otspec.conformance.exact_check import drafted_ways
 
 
@@ -97,6 +100,19 @@ def test_a_shortcut_for_nearly_certain_tokens_is_found():
     one, other = "both nearly certain, of one token", "both all but certain, of one token"
     assert off == pytest.approx({one: 0.008, other: 0.0005}, abs=1e-6)
     assert {tried.case for tried in report.cases if tried.evidence == math.inf} == {one, other}
+
+
+@pytest.mark.parametrize("kind", [Tokens(2), Block.of_length(2), Tree()])
+def test_rows_that_differ_are_cases_of_their_own(kind):
+    """Exact mode hands over one row, so that a case of several pairs of models is no other."""
+    cases = [case for case in small_cases(kind) if not needs_lengths(kind, case)]
+    alone = {case.draft.tobytes() + case.target.tobytes() for case in cases if case.variants == 1}
+    (several,) = [case for case in cases if case.variants > 1]
+    for draft, target in zip(several.draft, several.target, strict=True):
+        assert draft.tobytes() + target.tobytes() in alone
+    tasks = followable([Task(Verifier(recursive, Form()), kind, case, case) for case in cases])
+    assert len(tasks) == len(cases) - 1
+    assert {task.case.variants for task in tasks} == {1}
 
 
 def test_a_check_that_runs_out_of_time_says_what_it_has(monkeypatch):

@@ -225,3 +225,56 @@ def test_random_numbers_that_are_overwritten_are_gone():
         return u < 0.5
 
     assert exact_law(run) == {(True, False): 1}
+
+
+def coin_first():
+    coin = torch.multinomial(P, 1)
+    return coin + 0, torch.multinomial(Q if coin == 0 else P, 1)
+
+
+def twice():
+    token = torch.multinomial(P, 1)
+    return token, token.expand(2)
+
+
+def looked_at():
+    token = torch.multinomial(P, 1)
+    return bool(token == 0), token
+
+
+LAST = {
+    "one token": (lambda: torch.multinomial(P, 1), 1, {(i,): m for i, m in TOKENS.items()}),
+    "two": (lambda: torch.multinomial(P, 2, replacement=True), 3, PAIRS),
+    "in 32 bits": (
+        lambda: torch.multinomial(P, 1).int(), 3, {(i,): m for i, m in TOKENS.items()}
+    ),
+    "after a choice": (
+        coin_first, 3,
+        {((i,), (j,)): p * float((P if i else Q)[j]) for i, p in TOKENS.items() for j in range(3)},
+    ),
+    "at two places": (twice, 1, {((i,), (i, i)): mass for i, mass in TOKENS.items()}),
+    "looked at before": (looked_at, 3, {(i == 0, (i,)): mass for i, mass in TOKENS.items()}),
+    "as a number of floats": (lambda: torch.bernoulli(P[:1]), 2, {(1.0,): 0.2, (0.0,): 0.8}),
+}  # fmt: skip
+"""Code, how often it is run, and its law: the last token that nothing depends on takes one run."""
+
+
+@pytest.mark.parametrize("name", LAST)
+def test_the_last_token_is_drawn_in_all_its_ways_in_one_run(name):
+    code, runs, law = LAST[name]
+    calls = []
+
+    def counted():
+        calls.append(1)
+        return code()
+
+    found = exact_law(counted)
+    assert found == pytest.approx(law, rel=0, abs=1e-15)
+    assert len(calls) == runs
+
+
+def test_what_counts_as_rounding_is_left_out_of_the_last_token_too():
+    masses = torch.tensor([1.0, 1e-9, 1.0], dtype=torch.float64)
+    law = exact_law(lambda: torch.multinomial(masses, 1), least=1e-8)
+    assert law == {(0,): 0.5, (2,): 0.5}
+    assert len(exact_law(lambda: torch.multinomial(masses, 1))) == 3

@@ -6,7 +6,7 @@ that over all orders.
 
 import math
 from collections import Counter
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from tiny_models import transformers
 
 from otspec.chance import CannotFollowError
 from otspec.conformance import exact_law
+from otspec.conformance.following.order import clipped
 
 transformers()
 
@@ -102,6 +103,7 @@ OPERATIONS = {
     "log1p in place": lambda u: inplace("log1p_")(-u) < -0.7,
     "exp": lambda u: u.log().exp() < 0.3,
     "exp of a multiple": lambda u: (2 * u.log() + 1).exp() < 0.3,
+    "exp of a number less 1": lambda u: (u.log() - 1).exp() < 0.2,
     "exp of a clock": lambda u: (-2 * -u.log()).exp() < 0.3,
     "exp of a Gumbel number": lambda u: (-2 * (-u.log()).log() + 1).exp() < 2.3,
     "exp in place": lambda u: inplace("exp_")(u.log()) < 0.3,
@@ -199,6 +201,13 @@ RANKED = {
     "argmax of the last": lambda x: x.argmax(1),
     "argmax of the last by its number from behind": lambda x: x.argmax(dim=-1),
     "argmax that keeps it": lambda x: x.argmax(1, keepdim=True),
+    "argmax of all that keeps its axes": lambda x: x.argmax(keepdim=True),
+    "argmax that keeps it, by place": lambda x: x.argmax(0, True),
+    "max that keeps the dimension, by place": lambda x: x.max(1, True).indices,
+    "min of a dimension": lambda x: x.min(0).indices,
+    "sort of the last, by place": lambda x: x.sort(1, True).indices,
+    "argsort by place": lambda x: x.argsort(-1, True),
+    "topk by place": lambda x: x.topk(2, 1, False).indices,
     "argmin": lambda x: x.argmin(),
     "argmin of a dimension": lambda x: torch.argmin(x, dim=0, keepdim=True),
     "max": lambda x: x.max(1).indices,
@@ -237,6 +246,37 @@ def test_ranks_of_four_numbers_have_the_law_of_all_orders(name):
     )
 
 
+HALVES = {
+    # What is said of numbers of which it is known in which half they are: of those in one half each
+    # order is as likely as any other.
+    "argmax": lambda x: x.argmax(),
+    "argmin": lambda x: x.argmin(),
+    "sort": lambda x: x.sort().indices,
+    "two largest": lambda x: x.topk(2).indices,
+    "two smallest": lambda x: x.topk(2, largest=False).indices,
+    "of one minus them": lambda x: (1 - x).argmax(),
+    "of their logarithms": lambda x: x.log().argmin(),
+    "of one over them": lambda x: x.reciprocal().max(-1).indices,
+}
+
+
+@pytest.mark.parametrize("name", HALVES)
+def test_numbers_that_are_known_to_lie_in_a_half_are_ranked(name):
+    function = HALVES[name]
+
+    def run():
+        x = torch.rand(3, dtype=torch.float64)
+        return plainly(torch.stack([x[0] < 0.5, x[1] < 0.5, x[2] < 0.5])), plainly(function(x))
+
+    wanted = Counter()
+    for halves in product((True, False), repeat=3):
+        for order in permutations(range(3)):
+            x = torch.tensor(order, dtype=torch.float64) / 8 + 0.125
+            x[~torch.tensor(halves)] += 0.5
+            wanted[((3,), halves), plainly(function(x))] += 1 / 48
+    assert exact_law(run) == pytest.approx(dict(wanted), abs=1e-12)
+
+
 CONSTANTS = {
     "argmax": (lambda x: x.argmax(), {0: 0.6, 1: 0.4}),
     "argmin": (lambda x: x.argmin(), {0: 0.4, 1: 0.6}),
@@ -266,10 +306,75 @@ def test_ranks_along_another_dimension_than_the_last_are_refused(function):
     getattr(torch.rand(2), function)(*arguments)
 
 
+def known(number, low=-math.inf, high=math.inf):
+    """Return a number of which it is known that it is between bounds; nothing if it is not."""
+    return number if low < number < high else None
+
+
+def clock():
+    return np.random.default_rng().exponential()
+
+
+APART = {
+    # Of two kinds, which only what is known of each puts in order: both as they are, and the chance
+    # that so much is known.
+    "mirrored": (lambda u, e: (1 - u, known(e, 1.5)), math.exp(-1.5)),
+    "plain": (lambda u, e: (known(u, high=0.25), known(e, 0.5)), 0.25 * math.exp(-0.5)),
+    "mirrored square": (lambda u, e: ((1 - u) ** 2, known(e, 1.5)), math.exp(-1.5)),
+    "one over the mirrored": (lambda u, e: (known(e, high=1.0), 1 / (1 - u)), 1 - math.exp(-1)),
+    "negative": (lambda u, e: (-u, e), 1),
+    "shifted": (lambda u, e: (u - 1, e), 1),
+    "mirrored and known": (
+        lambda u, e: (known(1 - u, high=0.25), known(e, 0.5)),
+        0.25 * math.exp(-0.5),
+    ),
+    "one over": (lambda u, e: (known(e, high=1.0), 1 / u), 1 - math.exp(-1)),
+    "logarithm": (lambda u, e: (known(np.log(e), high=math.log(0.5)), u - 0.5), 1 - math.exp(-0.5)),
+    "multiple": (lambda u, e: (2 * u + 1, known(2 * e + 1, 3.0)), math.exp(-1)),
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_numbers_of_two_kinds_are_compared_where_bounds_put_them_in_order(name):
+    function, chance = APART[name]
+
+    def run():
+        u, e = np.random.default_rng().random(), clock()
+        pair = function(u, e)
+        return None if None in pair else (bool(pair[0] < pair[1]), bool(pair[1] < pair[0]))
+
+    law = exact_law(run)
+    assert law.pop(None, 0) == pytest.approx(1 - chance, abs=1e-15)
+    assert law == {(True, False): pytest.approx(chance, abs=1e-15)}
+
+
+@pytest.mark.parametrize(
+    ("low", "ways"), [(1e-9, 2), (1e-12, 2), (0.0, 2), (-1.0, 2), (2e-9, 3), (0.1, 3)]
+)
+def test_a_bound_that_only_keeps_a_number_from_0_is_no_way_of_its_own(low, ways):
+    def run():
+        return bool(clipped(np.random.default_rng().random(), low, None) < 0.3)
+
+    assert exact_law(run, most=ways) == pytest.approx({True: 0.3, False: 0.7}, abs=1e-15)
+    if ways > 2:
+        with pytest.raises(CannotFollowError, match="more than 2 ways"):
+            exact_law(run, most=2)
+
+
+def test_a_bound_near_0_bounds_numbers_below_0_and_plain_ones():
+    def run():
+        return clipped(np.random.default_rng().random() - 0.4, 1e-10, None) < 0
+
+    assert exact_law(run) == {False: 1}
+    assert [clipped(x, 1e-10, 0.5) for x in (-1.0, 0.0, 0.25, 2.0)] == [1e-10, 1e-10, 0.25, 0.5]
+    assert [clipped(x, None, 0.5) for x in (-1.0, 0.5, 2.0)] == [-1.0, 0.5, 0.5]
+
+
 ERRORS = {
     "'?a'? and '?p'? must have same size": lambda: np.random.choice(3, p=[0.5, 0.5]),
     "probabilities are not non-negative": lambda: np.random.choice(2, p=[-0.5, 1.5]),
     "probabilities do not sum to 1": lambda: np.random.choice(2, p=[0.5, 0.5 + 1e-7]),
+    "probabilities do not sum to": lambda: np.random.choice(2, p=[0.5, 0.5 - 1e-7]),
     "Fewer non-zero entries in p than size": lambda: np.random.choice(2, 2, False, [0.0, 1.0]),
 }
 

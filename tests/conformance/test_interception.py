@@ -8,7 +8,7 @@ from tiny_models import transformers
 
 from otspec.chance import Branch, CannotFollowError
 from otspec.conformance import exact_kernel, exact_law
-from otspec.conformance.following.interception import intercepted
+from otspec.conformance.following.interception import intercepted, nothing_escapes
 from otspec.conformance.following.numpy_draws import FollowedGenerator
 
 transformers()
@@ -47,7 +47,7 @@ def test_all_is_put_back(error):
 
 def test_nothing_is_replaced_outside():
     chance = Branch()
-    with intercepted(chance):
+    with nothing_escapes(), intercepted(chance):
         assert random.random() < 0.5
     assert isinstance(random.random(), float)
     assert isinstance(np.random.rand(), float)

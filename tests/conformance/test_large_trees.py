@@ -5,13 +5,13 @@ import time
 import numpy as np
 import pytest
 
-from otspec.conformance import check
+from otspec.conformance import adapters, check
 from otspec.conformance.cases.arrays import Form
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import memoryless, narrowed, remembering
-from otspec.conformance.cases.kinds import Block, Tree
+from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.library import needs_lengths, small_cases
-from otspec.conformance.cases.tasks import MOST_DRAFTED, followable, kernel_tasks
+from otspec.conformance.cases.tasks import MOST_DRAFTED, _too_many, followable, kernel_tasks
 from otspec.conformance.cases.warping import Warped
 from otspec.conformance.exact_check import drafted_ways
 from otspec.conformance.faults import FAULTS, RIGHT_RULES
@@ -74,7 +74,23 @@ def test_no_case_has_more_drafts_than_are_followed_fast(function, kind):
     assert most <= MOST_DRAFTED
     every = kernel_tasks(Verifier(function, Form()), kind, 101, 64)
     plain = [task for task in every if not task.costly and not isinstance(task.case, Warped)]
+    plain = [task for task in plain if task.case.variants == 1]
     assert len([task for task in tasks if not isinstance(task.case, Warped)]) == len(plain)
+
+
+@pytest.mark.parametrize(
+    ("kind", "symbols", "uneven", "many"),
+    [
+        (Tokens(3), 10, False, False), (Tokens(3), 11, False, True),
+        # Rows of 0 to 3 drafts.
+        (Tokens(3), 6, True, False), (Tokens(3), 7, True, True),
+        (Block.of_length(4), 5, False, False), (Block.of_length(4), 6, False, True),
+        (Block.of_length(4), 3, True, False), (Block.of_length(4), 4, True, True),
+    ],
+)  # fmt: skip
+def test_drafts_are_many_from_1000_on(kind, symbols, uneven, many):
+    row = (1,) * symbols
+    assert _too_many(kind, memoryless("even", row, row, uneven=uneven)) == many
 
 
 def test_settings_are_all_tried_on_some_case():
@@ -129,6 +145,20 @@ def test_faults_show_on_cases_with_fewer_symbols_too():
 @pytest.mark.nightly
 def test_every_fault_shows_on_cases_with_fewer_symbols_too():
     assert differ(faults_of("tree")) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("options", [{"shape": "2x1"}, {"shape": "2x2", "distinct": True}])
+def test_exact_mode_of_eagle_takes_less_than_20_seconds(options):
+    """A tree is verified text by text in PyTorch, as the adapter does."""
+    pytest.importorskip("torch", reason="PyTorch is not installed: make backends")
+    from stand_ins import eagle_stand_in
+
+    began = time.process_time()
+    verify = adapters.eagle_tree(eagle_stand_in.evaluate_posterior)
+    report = check(verify, kind="tree", mode="exact", arrays="torch", **options)
+    assert time.process_time() - began < 20
+    assert report.passed
 
 
 @pytest.mark.nightly

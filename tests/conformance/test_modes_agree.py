@@ -16,7 +16,13 @@ from otspec.conformance.cases.arrays import DTYPES, Form
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.generated import DrawnToken, Texts
 from otspec.conformance.cases.kinds import Tokens
-from otspec.conformance.cases.library import cases_of, needs_lengths, small_cases, text_cases
+from otspec.conformance.cases.library import (
+    beside_texts,
+    cases_of,
+    needs_lengths,
+    small_cases,
+    text_cases,
+)
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.engines import TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import KernelBatches
@@ -38,7 +44,12 @@ BY_DAY = (
     "seed set again in each step", "numbers of verification used again in each step",
     "numbers of drafts used again in each step", "next step follows the rejected draft",
     "number of the draw used again for the next draft",
-    "draft of another row of the batch",
+    "draft of another row of the batch", "target of another text after a rejection",
+    "target's row of the place after", "draft's row of the place after",
+    "token after a whole path lost", "last token of each step lost",
+    "last token of each step doubled", "text ends with a draft that is not verified",
+    "text filled up with drafts that are not verified", "text ends with padding",
+    "text ends with its last token once more", "padding counted as drafts",
 )  # fmt: skip
 """Those that few cases show: a residual of one token, say, is drawn right in any way."""
 
@@ -56,7 +67,7 @@ def pipeline_cases(kind):
     if isinstance(kind, DrawnToken):
         cases = cases_of(kind, 101, uneven=False)
     else:
-        cases = text_cases(kind.length, 101)
+        cases = [*text_cases(kind.length, 101), beside_texts()]
     return tuple(sorted((each for each in cases if each.named), key=lambda case: case.ways))
 
 
@@ -167,9 +178,13 @@ def told(fault, rule):
 WRITTEN = {
     "recursive rejection": ("residual of the first round", "one random number for all tests",
                             "random number shared by draft and test"),
-    "token verification": ("bonus token from the draft", "target of another row of the batch"),
+    "token verification": ("bonus token from the draft", "target of another row of the batch",
+                           "target's row of the place after", "draft's row of the place after",
+                           "last token of each step lost", "last token of each step doubled",
+                           "text filled up with drafts that are not verified"),
     "block verification": ("numbers of drafts used again in each step",
-                           "next step follows the rejected draft"),
+                           "next step follows the rejected draft",
+                           "padding counted as drafts"),
     "recursive rejection by depth": ("kept length one too long",
                                      "one random number for all drafts",
                                      "independent coins of several beams"),

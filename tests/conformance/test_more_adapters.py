@@ -76,8 +76,11 @@ def star_texts(function):
     return law
 
 
-def test_the_stand_in_of_tensorrt_llms_tree_keeps_the_law_of_distinct_siblings():
-    np.testing.assert_allclose(star_texts(TREE), TARGET[0], rtol=0, atol=ROUNDING)
+@pytest.mark.parametrize(
+    "function", [TREE, tensorrt_stand_in.verify_dynamic_tree_rejection_out], ids=["both", "target"]
+)
+def test_the_stand_ins_of_tensorrt_llms_tree_keep_the_law_of_distinct_siblings(function):
+    np.testing.assert_allclose(star_texts(function), TARGET[0], rtol=0, atol=ROUNDING)
 
 
 def test_the_first_sibling_alone_is_no_less_right_but_rows_of_another_node_are():

@@ -67,12 +67,20 @@ WRONG = {
     "DraftTemperature": {FIRST, SECOND, THIRD, TEXT},
     "DraftRowsOfStepBefore": {FIRST, SECOND},
     "RowsOfAnotherText": {SECOND, THIRD},
+    "RowsOfTheNextText": {FIRST},
+    "RowsOfTheTextBefore": {FIRST},
+    "DraftRowsOfTheNextText": {FIRST, SECOND},
     "CorruptedInPlace": {THIRD, TEXT},
     "BonusOfDraft": {THIRD},
     "EatenToken": {THIRD},
+    "LastTokenLost": {FIRST, SECOND},
+    "LastTokenDoubled": {SECOND, THIRD},
     "AfterRejectedDraft": {SECOND},
     "PaddedEnd": {TEXT},
+    "RepeatedEnd": {TEXT},
     "UnverifiedEnd": {TEXT},
+    "FilledUp": {THIRD, TEXT},
+    "PaddingCounted": {THIRD, TEXT},
     "TargetInPlaceOfResidual": {FIRST},
     "SecondDraw": {FIRST},
     "ResidualOfFirstPlace": {SECOND},
@@ -95,14 +103,27 @@ CAUSES = {
     "DrawOfStepBefore": {"number of the draw used again for the next draft"},
     "SeedOfEachStep": {"seed set again in each step"},
     "AfterRejectedDraft": {"next step follows the rejected draft"},
+    "RowsOfAnotherText": {"target of another text after a rejection"},
+    "RowsOfTheNextText": {"target of another row of the batch"},
+    "RowsOfTheTextBefore": {"drafts of another row of the batch"},
+    "DraftRowsOfTheNextText": {"draft of another row of the batch"},
+    "EatenToken": {"token after a whole path lost"},
+    "LastTokenLost": {"last token of each step lost"},
+    "LastTokenDoubled": {"last token of each step doubled"},
+    "PaddedEnd": {"text ends with padding"},
+    "RepeatedEnd": {"text ends with its last token once more"},
+    "UnverifiedEnd": {"text ends with a draft that is not verified"},
+    "FilledUp": {"text filled up with drafts that are not verified"},
+    "PaddingCounted": {"padding counted as drafts"},
     "NearlyCertain": {"drafts accepted above a ratio"},
     "DraftTemperature": {"drafts drawn at another temperature"},
     "UnwarpedTarget": {"warping applied to the draft only"},
     "SeedOfEachCall": {"random numbers of one call used again in the next"},
     "NumbersOfFirstRow": {"random numbers shared by neighboring rows"},
 }
-"""What it looks like; the others are no known fault, and nothing is named. What is accepted above a
-probability has a ratio above 0.7 in all cases where that is off."""
+"""What it looks like; a residual that is written over the target's rows is no known fault, and
+nothing is named. What is accepted above a probability has a ratio above 0.7 in all cases where that
+is off."""
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -107,6 +107,19 @@ def test_a_verifier_that_raises_everywhere_may_be_of_another_kind():
     assert "plain (and 2 more cases): the call fails" in text
 
 
+@pytest.mark.parametrize(
+    ("raising", "count", "words"),
+    [
+        (1, 1, "1 of 1 case; where"), (2, 2, "all of 2 cases: is kind 'block' right"),
+        (1, 2, "1 of 2 cases; where"), (2, 3, "2 of 3 cases; where"),
+    ],
+)  # fmt: skip
+def test_another_kind_is_asked_for_where_all_of_several_cases_raise(raising, count, words):
+    crashes = tuple(Finding(case.case, "call", "fails") for case in CASES[:raising])
+    text = replace(REPORT, findings=crashes, cases=CASES[:count]).text()
+    assert text.startswith(f"undecided: the verifier raises on {words}")
+
+
 def test_the_power_names_half_of_the_cases_and_the_worst():
     weak = requirement(3, 0.3, 1e-6, 0.0)
     one = Tried("weak", weak, 9, 0.0, *CASE)

@@ -13,7 +13,7 @@ from otspec.conformance import Finding, Tried, check
 from otspec.conformance.cases.cases import memoryless, mixed
 from otspec.conformance.cases.kinds import Block, Tokens
 from otspec.conformance.cases.tasks import SPECIAL
-from otspec.conformance.evidence import trial
+from otspec.conformance.evidence import case_by_case, trial
 from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.case_by_case import UNJUDGED, Check, _certain, _judged, _special
 from otspec.conformance.evidence.dependence import RowPairs
@@ -198,3 +198,60 @@ def test_seconds_are_those_that_a_check_took():
     report = check(ignores_drafts, shape=1, vocabulary=67, entries=200, detect=0.5)
     took = time.perf_counter() - began
     assert 0 < sum(tried.seconds for tried in report.cases) <= took
+
+
+@pytest.mark.parametrize(
+    ("numbers", "before", "most", "short", "largest"),
+    [
+        (100.0, 0, 8, False, 349_525), (96.0, 0, 8, False, 349_525), (95.9, 0, 4, True, 349_525),
+        (47.9, 0, 0, True, 349_525),
+        # A call as a whole or not at all.
+        (47.9, 3, 0, True, None), (48.0, 3, 4, True, 349_525),
+    ],
+)  # fmt: skip
+def test_a_case_takes_whole_calls_of_what_its_budget_has(
+    monkeypatch, numbers, before, most, short, largest
+):
+    """Of twelve numbers a row, and four rows a call."""
+    seen = {"largest": None}
+    result = Tried("", Requirement(2, 0.0, 1.0, 0.0, 8, 1.0), 0, 0.0, np.zeros((1, 3), int), [])
+    monkeypatch.setattr(case_by_case, "MOST_ROWS", 2**20)
+    monkeypatch.setattr(case_by_case, "untried", lambda *_: result)
+    monkeypatch.setattr(Check, "_rows", lambda *_: 8)
+    monkeypatch.setattr(Check, "_tests", lambda _s, _t, _a, most: seen.update(most=most) or [None])
+    monkeypatch.setattr(
+        case_by_case, "tried", lambda *given: seen.update(largest=given[-1]) or (result, None)
+    )
+    task = SimpleNamespace(
+        numbers=12, together=4, before=before, kind=None, case=None, law=SimpleNamespace(name=""),
+        verifier=SimpleNamespace(randomness=lambda _seed: None), batches=lambda *_: None,
+        wanted=lambda *_: 0.25,
+    )  # fmt: skip
+    check = Check((task,), "tokens", "kernel", None, 0.1, 1e-6, 1e-6, 1, 0, 0.1)
+    found, _ = check._tried(task, 1e-6, numbers, np.random.default_rng(0), True)
+    assert seen == {"most": max(1, most), "largest": largest}
+    assert (found.short, found.rows_needed, found.numbers, found.asked) == (short, 8, 12, 0.25)
+    monkeypatch.setattr(case_by_case, "MOST_ROWS", 100)
+    check._tried(task, 1e-6, 96.0, np.random.default_rng(0), True)
+    assert seen["largest"] == 100
+    task.numbers = 2**23
+    check._tried(task, 1e-6, 2.0**30, np.random.default_rng(0), True)
+    assert seen["largest"] == 1
+
+
+@pytest.mark.parametrize(("mode", "alarm"), [("kernel", 1e-3), ("exact", 0.0)])
+def test_what_is_followed_exactly_raises_no_false_alarm(mode, alarm):
+    options = {"shape": 1, "vocabulary": 8, "entries": 8, "detect": 0.2, "false_alarm": 1e-3}
+    assert check(maximal_coupling, mode=mode, **options).false_alarm == alarm
+
+
+def maximal_coupling(draft, target, drafts, rng):
+    """Keep a draft if it may be, one row after another."""
+    tokens = []
+    for p, q, (x, *_) in zip(draft, target, drafts, strict=True):
+        if rng.random() * p[x] < q[x]:
+            tokens.append(x)
+            continue
+        rest = np.maximum(q - p, 0).astype(float)
+        tokens.append(rng.choice(len(rest), p=rest / rest.sum()))
+    return np.array(tokens)

@@ -12,6 +12,7 @@ import pytest
 from otspec.conformance.cases.generated import HISTORIES, history_case
 from otspec.conformance.cases.kinds import Block, Tokens
 from otspec.conformance.cases.library import (
+    beside_texts,
     cases_of,
     differing_cases,
     plain_cases,
@@ -36,7 +37,8 @@ def plain(thing):
     if isinstance(thing, (float, np.floating)):
         return round(float(thing), 9) + 0.0
     if is_dataclass(thing):
-        return [(each.name, plain(getattr(thing, each.name))) for each in fields(thing)]
+        values = {each.name: getattr(thing, each.name) for each in fields(thing)}
+        return [(name, plain(value)) for name, value in values.items() if value is not None]
     if isinstance(thing, dict):
         return [(name, plain(value)) for name, value in thing.items()]
     if isinstance(thing, np.ndarray):
@@ -88,6 +90,7 @@ def test_whole_rows_of_distinct_drafts_have_settings_where_there_are_so_many():
 
 def test_the_cases_of_texts_are_those_that_they_were():
     assert digest([text_cases(length, 4_099) for length in (1, 2, 3)]) == "9c0d8641de0c"
+    assert digest(beside_texts()) == "4954c7632cf3"
     histories = [history_case(option) for option in HISTORIES]
     laws = [law.texts(3) for _, law in histories]
     assert digest([histories, laws]) == "b36600afad97"
@@ -99,14 +102,14 @@ RULES = {rule.name: rule for rule in RIGHT_RULES}
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
-        ("maximal coupling", "04edd39990c4"),
-        ("recursive rejection", "e11fdc47923d"),
-        ("recursive rejection without replacement", "8811486ca80b"),
-        ("k-sequential", "cc6320d507b5"),
-        ("token verification", "97c0a96f02db"),
-        ("block verification", "6a0ed731c64f"),
-        ("recursive rejection by depth", "f5f8b380b08e"),
-        ("recursive rejection without replacement by depth", "5fab3c1b2080"),
+        ("maximal coupling", "8f24f782cb3d"),
+        ("recursive rejection", "9afd5f99d841"),
+        ("recursive rejection without replacement", "8db47f30a2c0"),
+        ("k-sequential", "9ee57532e816"),
+        ("token verification", "9ce793ad7135"),
+        ("block verification", "63e9cfb0aca8"),
+        ("recursive rejection by depth", "30071036dc18"),
+        ("recursive rejection without replacement by depth", "916872eecc70"),
     ],
 )
 def test_the_laws_of_known_faults_are_those_that_they_were(name, wanted):
@@ -119,7 +122,7 @@ def test_the_laws_of_known_faults_are_those_that_they_were(name, wanted):
         if case.name in (FAULTY[:1] if kind.name == "tree" else FAULTY)
         for fault in faults_of(kind.name)
     }
-    assert digest(laws) == wanted
+    assert digest(dict(sorted(laws.items()))) == wanted  # whatever the order of the table
 
 
 LIMITS = {
@@ -132,7 +135,7 @@ LIMITS = {
         "BUDGET": 10**11, "VOCABULARY": 65_539, "ENTRIES": 2**24, "MOST_ENTRIES": 2**36,
         "MOST_BUDGET": 10**15, "MOST_TOKENS": 2**20, "LEAST": 1e-100,
     },
-    "evidence.batches": {"MOST_COUNTED": 4_096, "PROBE": 64, "STEPS": 2},
+    "evidence.batches": {"APART": 8, "MOST_COUNTED": 4_096, "PROBE": 64, "STEPS": 2},
     "evidence.case_by_case": {
         "MOST_ROWS": 2**14, "MOST_NUMBERS": 2**22, "COARSE": 0.1, "LARGE": 0.2
     },

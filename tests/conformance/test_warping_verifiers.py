@@ -6,6 +6,7 @@ import pytest
 from otspec.conformance import check
 from otspec.conformance.cases.kinds import Block, Tokens
 from otspec.conformance.cases.library import settings_cases
+from otspec.conformance.cases.warping import ALLOWED, warped_cases
 
 QUICK = {"detect": 0.1, "coarse": 0.6, "vocabulary": 41, "entries": 64}
 
@@ -196,3 +197,15 @@ def test_drafts_are_warped_by_their_own_settings_only():
         apart_cases[0].target[0, 0], [0.125, 0.25, 0.5, 0.125], rtol=0, atol=1e-15
     )
     assert "draft's temperature" in apart_cases[0].name
+
+
+def test_the_mask_forbids_the_likeliest_token_after_the_text():
+    """Not the one after another symbol, nor the draft's."""
+    target = ((1, 4, 2), (4, 1, 1), (2, 1, 1), (1, 1, 4))
+    table = ((4, 1, 1), (1, 1, 1), (1, 1, 1), (1, 1, 1)), target
+    for pair in (table, (table[0][0], target[0])):
+        (case,) = warped_cases({"a base": pair}, (ALLOWED,))
+        assert case.name == "a base, masked"
+        assert case.allowed.tolist() == [[True, False, True]]
+        assert case.target[0, 0] == pytest.approx([1 / 3, 0, 2 / 3])
+        assert case.draft[0, 0] == pytest.approx([2 / 3, 1 / 6, 1 / 6])

@@ -216,12 +216,51 @@ class AfterRejectedDraft(BlockEngine):
         return step, count
 
 
+class LastTokenLost(BlockEngine):
+    """A block gives out its kept drafts alone, but the next block follows the token after them."""
+
+    def __call__(self, draft, target, prompts, length, rng):
+        self.after = None
+        return super().__call__(draft, target, prompts, length, rng)
+
+    def step(self, draft, target, last, rng):
+        step, count = super().step(draft, target, last if self.after is None else self.after, rng)
+        self.after = step[np.arange(len(step)), count - 1][:, None]
+        return step, count - 1
+
+
+class LastTokenDoubled(BlockEngine):
+    """Each block begins with the last token of the block before."""
+
+    def __call__(self, draft, target, prompts, length, rng):
+        rows = np.arange(len(prompts))
+        texts = np.zeros((len(rows), length + self.block + 2), dtype=np.int64)
+        known, last = np.zeros(len(rows), dtype=np.int64), prompts
+        while known.min() < length:
+            step, count = self.step(draft, target, last, rng)
+            if last is not prompts:
+                step, count = np.concatenate([last, step], axis=1), count + 1
+            places = np.minimum(known, length)[:, None] + np.arange(step.shape[1])
+            texts[rows[:, None], places] = step
+            known, last = known + count, step[rows, count - 1][:, None]
+        return texts[:, :length]
+
+
 class PaddedEnd(BlockEngine):
     """The last token of a text that a block would exceed is padding."""
 
     def __call__(self, draft, target, prompts, length, rng):
         texts = super().__call__(draft, target, prompts, length, rng)
-        texts[:, -1] = prompts[:, 0]
+        texts[:, -1] = 0
+        return texts
+
+
+class RepeatedEnd(BlockEngine):
+    """The last token of a text is the one before it."""
+
+    def __call__(self, draft, target, prompts, length, rng):
+        texts = super().__call__(draft, target, prompts, length, rng)
+        texts[:, -1] = texts[:, -2]
         return texts
 
 
@@ -232,6 +271,63 @@ class UnverifiedEnd(BlockEngine):
         texts = super().__call__(draft, target, prompts, length, rng)
         texts[:, -1] = choose(draft(texts[:, :-1]), rng.random(len(texts)))
         return texts
+
+
+class NearTheEnd(BlockEngine):
+    """An engine that knows how many tokens its texts still need."""
+
+    def __call__(self, draft, target, prompts, length, rng):
+        self.needed = np.full(len(prompts), length)
+        return super().__call__(draft, target, prompts, length, rng)
+
+    def step(self, draft, target, last, rng):
+        step, count = super().step(draft, target, last, rng)
+        self.needed = self.needed - count
+        return step, count
+
+
+class FilledUp(NearTheEnd):
+    """Drafts that are enough for what a text still needs are not verified."""
+
+    def verified(self, draft, target, text, uniforms):
+        step, count = super().verified(draft, target, text, uniforms)
+        enough = self.needed <= self.block
+        step[enough, :-1] = text[enough, 1:]
+        return step, np.where(enough, self.block, count)
+
+
+class PaddingCounted(NearTheEnd):
+    """Drafts that a text does not need are token 0, and verified as the others are."""
+
+    def drafted(self, draft, text, rng):
+        drafts = super().drafted(draft, text, rng)
+        places = np.arange(1, self.block + 1)
+        drafts[:, 1:] = np.where(places >= self.needed[:, None], 0, drafts[:, 1:])
+        return drafts
+
+
+class RowsOfTheNextText(BlockEngine):
+    """The target's rows are those of the next row of the batch."""
+
+    shift, both = -1, False
+
+    def rows(self, draft, target, text):
+        rows = draft.rows(text)[:, :-1], target.rows(text)
+        moved = [np.roll(each, self.shift, axis=0) for each in rows]
+        return (moved[0] if self.both else rows[0]), moved[1]
+
+
+class RowsOfTheTextBefore(RowsOfTheNextText):
+    """Both models' rows are those of the row before in the batch."""
+
+    shift, both = 1, True
+
+
+class DraftRowsOfTheNextText(BlockEngine):
+    """The draft's rows are those of the next row of the batch."""
+
+    def rows(self, draft, target, text):
+        return np.roll(draft.rows(text)[:, :-1], -1, axis=0), target.rows(text)
 
 
 class TargetInPlaceOfResidual(BlockEngine):

@@ -26,7 +26,7 @@ from instances import (
 from searching import of_all
 
 import otspec
-from otspec.optimum.cuts import flow, selections
+from otspec.optimum.cuts import flow, minimum
 
 # How many tokens and drafts: what enumeration of all token sets affords.
 SIZES = {
@@ -92,7 +92,7 @@ def test_a_shortfall_is_that_of_the_worst_token_set(name):
         optimal = otspec.optimal_acceptance(case.exact, target).selection
         anything = np.array(weights(rng, len(target), 12, 0.3), dtype=object)
         for law in (anything, (anything + 9 * optimal) / 10, (anything + 99 * optimal) / 100):
-            found = selections.shortfall(case.exact, law)
+            found = minimum.shortfall(case.exact, law)
             assert found == missing(case.table, law.tolist())
             feasible, short = feasible + (found == 0), short + (found > 0)
     assert feasible > of_all(20)

@@ -11,7 +11,7 @@ from instances import LAWS, floats, law_cases, weights
 
 import otspec
 from otspec.optimum.cuts.levels import WaterFilling, level_selection
-from otspec.optimum.cuts.selections import shortfall
+from otspec.optimum.cuts.minimum import shortfall
 
 SIZES = {"most_tokens": 5, "most_drafts": 3}
 

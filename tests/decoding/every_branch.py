@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from otspec.blocks.trees.verifiers.token_rules import made_rule
+from otspec.blocks.trees.verifiers.nodes import made_rule
 from otspec.chance import branches
 from otspec.decoding.reader import Reader, Reading
 
@@ -112,7 +112,7 @@ class RememberedRule:
 
 
 def remembered_rule(rule, draft, target, k):
-    """Do what :func:`otspec.blocks.trees.verifiers.token_rules.made_rule` does."""
+    """Do what :func:`otspec.blocks.trees.verifiers.nodes.made_rule` does."""
     return RememberedRule((rule, tuple(draft.tolist()), tuple(target.tolist()), k))
 
 

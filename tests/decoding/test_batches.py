@@ -16,7 +16,7 @@ from test_transformers import TOLERANCE, fresh, models, random_tree, reader
 from tiny_models import transformers
 
 from otspec.blocks import TokenTree
-from otspec.blocks.trees.verifiers import draft_selection, visits
+from otspec.blocks.trees.verifiers import draft_selection, leaf_to_root
 from otspec.chance import law_of
 from otspec.decoding import generate, generate_batch
 from otspec.decoding.choices import as_shape, decoder_of
@@ -32,7 +32,7 @@ PROMPTS = [PROMPT, (0,), (1, 2, 0)]
 
 @pytest.fixture(autouse=True)
 def _rules_are_made_once(monkeypatch):
-    for module in (draft_selection, visits):
+    for module in (draft_selection, leaf_to_root):
         monkeypatch.setattr(module, "made_rule", remembered_rule)
 
 

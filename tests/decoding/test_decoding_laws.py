@@ -16,7 +16,7 @@ from instances import fractions
 
 from otspec import blocks
 from otspec.blocks import TREE_VERIFIERS, TokenTree
-from otspec.blocks.trees.verifiers import draft_selection, visits
+from otspec.blocks.trees.verifiers import draft_selection, leaf_to_root
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.chance import branches
 from otspec.decoding import Generated, Step, usable_rules
@@ -74,7 +74,7 @@ WHOLE = {
 
 @pytest.fixture(autouse=True)
 def _rules_are_made_once(monkeypatch):
-    for module in (draft_selection, visits):
+    for module in (draft_selection, leaf_to_root):
         monkeypatch.setattr(module, "made_rule", remembered_rule)
 
 

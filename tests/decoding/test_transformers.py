@@ -12,7 +12,7 @@ from tiny_models import transformers
 from tiny_transformers import tiny_llama
 
 from otspec.blocks import TokenTree
-from otspec.blocks.trees.verifiers import draft_selection, visits
+from otspec.blocks.trees.verifiers import draft_selection, leaf_to_root
 from otspec.decoding import generate, usable_rules
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.reader import read_text
@@ -117,7 +117,7 @@ def distance(monkeypatch, rule, tree, most, warping):
 
     Where two ways lead to one text, both models must have the same keys and values of it.
     """
-    for module in (draft_selection, visits):
+    for module in (draft_selection, leaf_to_root):
         monkeypatch.setattr(module, "made_rule", remembered_rule)
     target, _ = models()
     end = frozenset([2])

@@ -18,7 +18,7 @@ from otspec.auditing import audit_over, random_instances
 from otspec.distributions import as_distribution
 from otspec.drafts import LAWS, TooFewTokensError, named_law
 from otspec.drafts.single import FixedButOne, register
-from otspec.plots.looks import LAW_LOOKS, look_of, style_of
+from otspec.plots.axes import LAW_LOOKS, look_of, style_of
 from otspec.plots.pictures import acceptance_figure
 from otspec.rules import PlannedRule
 from otspec.traces import compare

@@ -13,7 +13,7 @@ from otspec.drafts.race import knots as race_knots
 from otspec.drafts.race import numba_pass
 from otspec.drafts.race.increments import inside_of_prefixes
 from otspec.drafts.race.knots import Knots, inside_at
-from otspec.optimum.cuts import convex
+from otspec.optimum.cuts import prefix
 
 CLOSE = 1e-13
 """What the quadrature may be off, and the rounding of its chunks."""
@@ -90,7 +90,7 @@ def test_the_search_finds_the_least_of_all_prefixes():
     several = zip(shapes(2_000, seed=912), [*shapes(2_000, seed=913)][::-1], strict=True)
     for rates, masses in several:
         costs = np.append(0.0, np.cumsum(np.sort(masses)))
-        found = convex.least_excess(rates, costs, ks)
+        found = prefix.least_excess(rates, costs, ks)
         assert np.abs(found - excesses(rates, costs, ks)).max() <= CLOSE
 
 
@@ -102,12 +102,12 @@ def test_the_search_looks_at_few_prefixes(monkeypatch):
             asked[-1] += len(ends)
             return super().inside_at(ends)
 
-    monkeypatch.setattr(convex, "Knots", Counted)
+    monkeypatch.setattr(prefix, "Knots", Counted)
     several = zip(shapes(5_000, seed=906), [*shapes(5_000, seed=907)][::-1], strict=True)
     for draft, target in several:
         order = otspec.ratios.order(draft, target)
         asked.append(0)
-        convex.least_excess(draft[order], np.append(0.0, np.cumsum(target[order])), [3, 16])
+        prefix.least_excess(draft[order], np.append(0.0, np.cumsum(target[order])), [3, 16])
     assert max(asked) <= 60
 
 
@@ -115,12 +115,12 @@ def test_where_all_prefixes_tie_all_are_looked_at():
     """A target that is the law of the last draft: cost and P(all inside) are the same."""
     rates = np.sort(next(islice(shapes(3_000, seed=914), 1, None)))
     costs = inside_of_prefixes(rates, [4])[0]
-    assert abs(convex.least_excess(rates, costs, [4])[0]) <= CLOSE
+    assert abs(prefix.least_excess(rates, costs, [4])[0]) <= CLOSE
 
 
 def test_on_the_trace_it_is_the_least_of_all_prefixes():
     for _, draft, target in islice(otspec.datasets.load_smollm2().pairs(temperature=0.3), 1):
         order = otspec.ratios.order(draft, target)
         costs = np.append(0.0, np.cumsum(target[order]))
-        found = convex.least_excess(draft[order], costs, [3, 8])
+        found = prefix.least_excess(draft[order], costs, [3, 8])
         assert np.abs(found - excesses(draft[order], costs, [3, 8])).max() <= CLOSE

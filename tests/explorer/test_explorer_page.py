@@ -10,7 +10,7 @@ from explorer_checks import POOLED, TWO_HUBS, check, check_lines, floats, link
 from explorer_page import DOCS
 
 from otspec.drafts import LAWS
-from otspec.plots.looks import LOOKS
+from otspec.plots.axes import LOOKS
 from otspec.rules import compared_rules
 
 PRESETS = script("explorer_presets").presets()

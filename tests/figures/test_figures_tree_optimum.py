@@ -10,8 +10,7 @@ import pytest
 from figures.tree_optimum import DEPTHS, ONE, RULES, WHOLE, TreeOptimum
 from otspec.blocks import DraftSelection, TokenTree
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
-from otspec.blocks.trees.verifiers.traversal_verify import TraversalVerify
-from otspec.blocks.trees.verifiers.universal_tree import UniversalTree
+from otspec.blocks.trees.verifiers.traversal_verify import TraversalVerify, UniversalTree
 from otspec.models import memoryless
 from otspec.models.tables import random_pair
 from otspec.programs import DraftedSets, PathProgram

@@ -156,7 +156,7 @@ def test_an_archive_that_unpacks_beyond_the_memory_is_refused(tmp_path, monkeypa
     path = tmp_path / "bomb.npz"
     np.savez_compressed(path, draft=np.zeros(1_000_000), small=np.zeros(3))
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr("otspec._base.memory.memory", lambda: 10_000_000)
+    monkeypatch.setattr("otspec._base.extras.memory", lambda: 10_000_000)
     with pytest.raises(ValueError, match="more than half of this machine"):
         read_file(path, ("draft",))
     assert read_file(path, ("small",))["small"].tolist() == [0, 0, 0]

@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 
 from otspec.advice import Choice, Load, Loss
-from otspec.advice.evaluation.candidates import Candidate, LossyChain
-from otspec.advice.evaluation.choices import ExactWorth, ModelEvidence
+from otspec.advice.evaluation.choices import Candidate, ExactWorth, LossyChain, ModelEvidence
 from otspec.advice.evaluation.numbers import Asked, DraftedTexts
 from otspec.advice.evaluation.search import Search
 from otspec.advice.evaluation.streaming import TextChances

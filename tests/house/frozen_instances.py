@@ -14,15 +14,14 @@ import otspec
 from otspec import auditing, blocks, models, programs, rules, solvers, traces
 from otspec._base.arithmetic import as_numbers
 from otspec.blocks import TREE_VERIFIERS, policies
-from otspec.blocks.block_verification_preprint import ChainedResiduals
+from otspec.blocks.block_verification import ChainedResiduals
 from otspec.blocks.carry_over import HandedOver, KeptTarget
-from otspec.blocks.greatest_path import GreatestPath
 from otspec.blocks.trees.shapes import LEAF
-from otspec.blocks.trees.verifiers.greedy_multi_path import ClippedRanks
+from otspec.blocks.trees.verifiers.greedy_multi_path import ClippedRanks, GreatestPath
+from otspec.blocks.trees.verifiers.leaf_to_root import over_drafts
 from otspec.blocks.trees.verifiers.nodes import Node, Nodes
 from otspec.blocks.trees.verifiers.planned_tree import NodeProgram
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
-from otspec.blocks.trees.verifiers.visits import over_drafts
 from otspec.coupling import Coupling
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
@@ -46,10 +45,9 @@ from otspec.ratios import Pair
 from otspec.rules.importance.acceptance import VerifiedSelection
 from otspec.rules.importance.selection import StagedSelection
 from otspec.rules.lossy import LOSSY_RULES
-from otspec.rules.pooled.barriers import Barriers, find_barriers
+from otspec.rules.pooled.barriers import Barriers, PowerMasses, SummedMasses, find_barriers
 from otspec.rules.pooled.exponential_clocks import ClockedDrafts
 from otspec.rules.pooled.graded import by_grade
-from otspec.rules.pooled.inside_masses import PowerMasses, SummedMasses
 from otspec.rules.priority.cut_pools import CutPool
 from otspec.rules.priority.order_search import Mixture, Weighed
 from otspec.rules.priority.pooled_mixtures import Problem

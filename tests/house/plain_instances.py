@@ -29,8 +29,8 @@ from otspec.blocks import as_shape, policies
 from otspec.blocks.policies.best_stopping import Costs
 from otspec.blocks.trees.best.dynamic_tree import Grown
 from otspec.blocks.trees.verifiers.base import Agreeing
+from otspec.blocks.trees.verifiers.leaf_to_root import Child, over_drafts
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
-from otspec.blocks.trees.verifiers.visits import Child, over_drafts
 from otspec.cones.condition import Classifier
 from otspec.cones.coordinates import Coordinates, Quotient
 from otspec.cones.elimination import System
@@ -57,11 +57,10 @@ from otspec.files.zarr import ZarrArray
 from otspec.frames import columns_of
 from otspec.logged import CutChain, Ratio, Thresholded
 from otspec.models.joint_contexts import JointContexts
-from otspec.plots.looks import UNKNOWN
+from otspec.plots.axes import UNKNOWN
 from otspec.programs.formulation import Size
 from otspec.programs.sequences.chained_residuals import End
-from otspec.reports.findings import Findings
-from otspec.reports.summary_file import Origin
+from otspec.reports.findings import Findings, Origin
 from otspec.rules.priority.priority_mixture import CutPools, Tokens
 from otspec.solvers import SOLVERS
 from otspec.solvers.base import Certificate

@@ -80,6 +80,7 @@ NOT_WALKED = {
             "StepBatches",
             "SingleRows",
             "BesideRejected",
+            "BesideOthers",
             "RowPairs",
             "SlotPairs",
             "DraftPairs",

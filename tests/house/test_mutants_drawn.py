@@ -21,6 +21,7 @@ PROGRAM = '''"""1 + 1 is no code."""
 
 def least(values: int | None, *others, first=0.5) -> int | None:
     total = values - 2
+    full(lambda *, last: last, like=values[0])
     if total <= 3 and first:
         return -min(values)
     return others if total is not None else True

@@ -23,7 +23,7 @@ from docs.note import (
 )
 from docs.note.results import Results, points, probability, scientific, thousands
 from figures.contract import Settings
-from otspec.drafts.race import times
+from otspec.drafts.race import inside
 from otspec.rules import RecursiveRejectionWithoutReplacement
 
 ROOT = Path(__file__).parents[2]
@@ -247,9 +247,9 @@ def test_a_term_of_the_sum_is_bounded_by_the_integral_before_it(step):
 
 def test_the_step_is_the_one_that_the_text_says():
     for k in range(3, 17):
-        step, angle = times.step_and_angle(k)
+        step, angle = inside.step_and_angle(k)
         factor = np.cos(angle) ** -k / np.expm1(2 * np.pi * angle / step)
-        assert factor <= 1 / np.expm1(times.STEP) * (1 + 1e-12)
+        assert factor <= 1 / np.expm1(inside.STEP) * (1 + 1e-12)
 
 
 def test_the_error_of_the_heights_is_bounded_by_the_theorem():

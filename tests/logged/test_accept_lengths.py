@@ -101,6 +101,14 @@ def test_parts_are_added():
         both + other
 
 
+def test_tallies_of_some_texts_add_up_to_that_of_all():
+    rows = np.array([[3, 5], [2, 7], [4, 1]])
+    found = Tally.of(rows[:2]) + Tally.of(rows[2:])
+    assert (found.texts, found.sums.tolist()) == (3, [9, 13])
+    assert found.products.tolist() == [[29, 33], [33, 75]]
+    assert "products" not in repr(found)  # m² numbers
+
+
 def test_the_interval_is_that_of_a_ratio_of_sums():
     """Against the jackknife over texts, which leaves out each in turn."""
     rng = np.random.default_rng(3)

@@ -19,7 +19,7 @@ from otspec.blocks import (
     as_shape,
 )
 from otspec.logged import LoggedBlock, replay
-from otspec.logged.given_text import levels_of_block
+from otspec.logged.chances import levels_of_block
 from otspec.logged.replay import levels_along
 from otspec.models import EndingModel, memoryless
 from otspec.rules import (

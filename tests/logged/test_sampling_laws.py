@@ -185,6 +185,9 @@ def test_what_no_estimate_would_count_is_refused():
         first = [1, 0] if target is exact else [1.0, 0.0]
         with pytest.raises(ValueError, match=r"sampling\[0\] never draws token 1, which can be"):
             LoggedBlock([draft], [target], [0], sampling=[first])
+    thirds = ["1/3"] * 3
+    with pytest.raises(ValueError, match=r"sampling\[0\] never draws token 1, which can be"):
+        LoggedBlock([thirds], [thirds], [0], sampling=[["1", "0", "0"]])
     with pytest.raises(ValueError, match="sampling has 1 rows, but there are 2 tokens"):
         LoggedBlock([HALVES] * 2, [SKEWED] * 2, [1, 0], sampling=[HALVES])
     with pytest.raises(ValueError, match=r"sampling\[0\] has 3"):
@@ -211,6 +214,7 @@ def test_dynamic_trees_have_the_mean_of_all_texts(law):
         found = dynamic_tree_on_blocks([block], 100, 2)
         nodes, kept = nodes + mass * found.nodes, kept + mass * found.expected
     assert (nodes, kept) == (pytest.approx(6), pytest.approx(2))
-    lacking = LoggedBlock([HALVES], [["1", "0"]], [0], sampling=[["1", "0"]])
+    sure = ["1", "0", "0"]
+    lacking = LoggedBlock([["1/2", "1/4", "1/4"]], [sure], [0], sampling=[sure])
     with pytest.raises(ValueError, match=r"sampling\[0\] never draws token 1"):
         dynamic_tree_on_blocks([lacking], 4, 1)

@@ -17,7 +17,7 @@ from searching import of_all
 
 import otspec
 from otspec._base.registry import Registry, subclass_of
-from otspec.plots.looks import LOOKS
+from otspec.plots.axes import LOOKS
 from otspec.rules.lossy import LOSSY_RULES, LossyRule
 from otspec.rules.lossy.base import entropy, jensen_shannon, kullback_leibler
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from matplotlib import colors, rcParams, style
 
+from otspec.plots.axes import LOOKS
 from otspec.plots.canvas import letters
-from otspec.plots.looks import LOOKS
 from otspec.rules import compared_rules
 
 # Machado, Oliveira and Fernandes (2009), severity 1.0: linear RGB as seen.

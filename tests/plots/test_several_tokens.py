@@ -11,7 +11,7 @@ from otspec import blocks, models, plots
 from otspec.estimate import Estimate
 from otspec.frames import Rows
 from otspec.plots import look_of, look_of_several
-from otspec.plots.looks import UNKNOWN
+from otspec.plots.axes import UNKNOWN
 from otspec.rules import PooledSelection, RecursiveRejection, compared_rules
 from otspec.traces.comparison import Row
 

@@ -21,7 +21,7 @@ from otspec.programs import (
     depth_bound,
     formulation,
 )
-from otspec.programs.sequences.drafted import text_masses
+from otspec.programs.sequences.drafted_texts import text_masses
 from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement
 
 LAWS = {IID: PooledSelection, WithoutReplacement: PooledSelectionWithoutReplacement}

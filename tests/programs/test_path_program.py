@@ -18,7 +18,7 @@ from otspec.programs import (
     PriceBound,
     formulation,
 )
-from otspec.programs.sequences.drafted import place_of
+from otspec.programs.sequences.drafted_texts import place_of
 from otspec.rules import PooledSelection, RecursiveRejectionWithoutReplacement
 from otspec.solvers import LinearProgram, Sense, solve
 

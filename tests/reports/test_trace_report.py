@@ -19,8 +19,8 @@ from matplotlib.image import imread
 
 from otspec.cli.main import main
 from otspec.cli.shared.progress import pace
-from otspec.reports import summary_file
-from otspec.reports.summary_file import bibtex, origin_of
+from otspec.reports import findings
+from otspec.reports.findings import bibtex, origin_of
 from otspec.rules import KSequential
 from otspec.traces.readers import find_source
 
@@ -198,8 +198,9 @@ def test_the_sentences_say_what_the_numbers_say(tmp_path, capsys):
                 key=lambda row: row["acceptance"])  # fmt: skip
     gap = best - below["acceptance"]
     assert lead.startswith(
-        f"With 3 i.i.d. drafts at T = 1.0 one is accepted with mean probability {100 * best:.1f}% "
-        f"at best, whatever the rule: {1 + best:.3f} tokens per call of the target. Pooled "
+        f"With 3 i.i.d. drafts at T = 1.0, a draft is accepted with mean probability "
+        f"{100 * best:.1f}% at best, whatever the rule: {1 + best:.3f} tokens per call of the "
+        "target. Pooled "
     )
     assert f"{below['rule']}, gets {100 * below['acceptance']:.1f}%." in lead
     more = 100 * ((1 + best) / (1 + below["acceptance"]) - 1)
@@ -270,7 +271,7 @@ def test_a_large_file_is_named_without_a_digest(tmp_path, monkeypatch):
     source = find_source(str(files.save_npz(tmp_path, files.random_pair())))
     size = (tmp_path / "trace.npz").stat().st_size
     assert origin_of("", [source]).digests[0][:2] == ("trace.npz", size)
-    monkeypatch.setattr(summary_file, "LARGEST_DIGEST", size - 1)
+    monkeypatch.setattr(findings, "LARGEST_DIGEST", size - 1)
     assert origin_of("", [source]).digests == [("trace.npz", size, "")]
     assert (
         origin_of("", [find_source(str(files.save_zarr(tmp_path, files.random_pair())))])[1] == []

@@ -17,6 +17,7 @@ from otspec._base.registry import Registry, subclass_of
 from otspec.coupling import match
 from otspec.rules import RULES, NotExactError, PairRule, Rule, compared_rules
 from otspec.rules.base.accepted import joint_kernel_of
+from otspec.rules.lossy import LOSSY_RULES
 from otspec.traces.comparison import compare
 
 TABLES = {
@@ -223,6 +224,30 @@ def test_what_rules_say_of_few_drafts():
         "recursive-rejection", "naive-sampling", "recursive-rejection-without-replacement",
         "gumbel-coupling", "target-only",
     ]  # fmt: skip
+
+
+NOT_USUAL = {
+    "exact": [],
+    "formula": [
+        "importance-sampling", "recursive-rejection-without-replacement", "priority-mixture",
+        "planned",
+    ],
+    "compared": ["spechub-two-hubs", "earliest-pooled-selection", "truncated-alphabet"],
+    "quick": ["gumbel-coupling", "gumbel-lists"],
+    "best_for_one": ["naive-sampling", "gumbel-coupling", "gumbel-lists", "target-only"],
+}  # fmt: skip
+"""Rules of which something is false that is true of most rules."""
+
+
+def test_what_rules_say_of_themselves():
+    for flag, names in NOT_USUAL.items():
+        assert [name for name, rule in RULES.items() if not getattr(rule, flag, True)] == names
+        lossy = [getattr(rule, flag) for rule in LOSSY_RULES.values()]
+        assert lossy == [flag != "compared"] * len(LOSSY_RULES)
+    independent = [name for name, rule in RULES.items() if getattr(rule, "independent", False)]
+    assert independent == ["naive-sampling", "gumbel-coupling", "gumbel-lists", "target-only"]
+    only = {name: rule.only_k for name, rule in RULES.items() if rule.only_k}
+    assert only == {"maximal-coupling": 1, "spechub": 2, "spechub-two-hubs": 2}
 
 
 @pytest.mark.parametrize("name", ORACLES)

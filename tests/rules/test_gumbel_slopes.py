@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from otspec.ratios import Pair
-from otspec.rules.shared_noise.gumbel_race import GumbelRace
-from otspec.rules.shared_noise.gumbel_slopes import _moved
+from otspec.rules.shared_noise.gumbel_race import GumbelRace, _moved
 
 
 def race(logits, target, k):

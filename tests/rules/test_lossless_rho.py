@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from fractions import Fraction
 
@@ -12,11 +13,27 @@ from instances import floats, fractions, pairs, turn
 from searching import of_all
 
 from otspec.rules import KSequential
+from otspec.rules.base.counts import HALVINGS
+from otspec.rules.rejection.k_sequential_rho import _exact_root
 
 EVERY = ["1/2", "1/2"], [1, 0]
 """With two drafts every positive ρ is lossless, since ρ* = 3/2 is below the only ratio, 2."""
 BINDING = ["1/2", "1/2"], ["3/4", "1/4"]
 """With two drafts ρ* is (3 + √5)/4, about 1.309, and no smaller ρ is lossless."""
+
+
+@pytest.mark.parametrize("off", [0, 1, -1, 2, -5])
+def test_a_guess_that_is_nearly_right_saves_halvings(off):
+    """The root of x² = 2 from 1 to 2, in 2^200 steps."""
+    asked, root = [], math.isqrt(2 * 4**HALVINGS) - 2**HALVINGS  # the last step below it
+
+    def suffices(number):
+        asked.append(number)
+        return number**2 >= 2
+
+    found = _exact_root(suffices, Fraction(1), Fraction(2), root + 1 + off)
+    assert 0 <= found**2 - 2 < Fraction(1, 2**60)
+    assert len(asked) <= 7 if abs(off) <= 1 else len(asked) > HALVINGS
 
 
 def tried(draft, target, k):

@@ -13,6 +13,7 @@ from searching import enough, of_all
 
 import otspec
 from otspec.rules import PriorityMixture
+from otspec.rules.priority import pooled_mixtures
 from otspec.rules.priority.cut_pools import cut_by_moves
 
 HALF = Fraction(1, 2)
@@ -130,6 +131,29 @@ def test_a_hundred_pools_certify_a_full_vocabulary(count):
         assert abs(rule.law_of_selection.sum() - 1) <= rounding
         estimate = rule.estimate(100).probability
         assert rule.mixture.accepted <= estimate.low <= estimate.high <= rule.bound
+
+
+@pytest.mark.parametrize("pools", [2, 20, 36])
+def test_pools_are_split_up_to_the_number_that_was_asked_for(pools):
+    """Two pools leave a gap, which more of them would close."""
+    *drafts, target = np.random.default_rng(3).dirichlet(np.full(60, 0.5), 3)
+    rule = PriorityMixture(otspec.Independent(drafts), target, gap=0, pools=pools, most=60)
+    assert len(set(rule.mixture.pools.tolist())) <= pools
+
+
+def test_no_orders_are_added_where_the_gap_is_closed(monkeypatch):
+    """Any mixture is within 1 of the optimum."""
+    asked, by_rounds = [], pooled_mixtures._round
+
+    def counted(*given):
+        asked.append(given)
+        return by_rounds(*given)
+
+    monkeypatch.setattr(pooled_mixtures, "_round", counted)
+    *drafts, target = np.random.default_rng(3).dirichlet(np.full(60, 0.5), 3)
+    rule = PriorityMixture(otspec.Independent(drafts), target, gap=1, pools=60, most=60)
+    assert 0 <= rule.bound - rule.mixture.accepted <= 1
+    assert len(asked) == 1
 
 
 def test_floats_are_as_the_fractions_that_they_stand_for():

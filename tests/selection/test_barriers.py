@@ -16,8 +16,7 @@ from otspec._base import compiling
 from otspec.distributions import as_distribution, as_pair
 from otspec.optimum.pools.knots import power_slope
 from otspec.optimum.pools.pools import SelectionLaw, by_thresholds, by_token, clipped_law
-from otspec.rules.pooled.barriers import Barriers, find_barriers
-from otspec.rules.pooled.inside_masses import PowerMasses, SummedMasses
+from otspec.rules.pooled.barriers import Barriers, PowerMasses, SummedMasses, find_barriers
 
 needs_numba = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 

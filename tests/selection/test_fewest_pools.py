@@ -17,7 +17,7 @@ from otspec.distributions import as_pair
 from otspec.optimum.pools.pools import by_thresholds, by_token
 from otspec.ratios import target_to_draft
 from otspec.rules import PooledSelection
-from otspec.rules.pooled.fewest import MOST_STEPS, fewest_pools
+from otspec.rules.pooled.partitions import MOST_STEPS, fewest_pools
 from otspec.solvers import SOLVERS, Sense
 
 needs_numba = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")

@@ -12,7 +12,7 @@ from programs_table import INF, dense_program, needs_cdd
 from searching import enough
 
 import otspec
-from otspec.solvers import SOLVERS, Sense, Solution, Status, simplex, solve
+from otspec.solvers import SOLVERS, Sense, Solution, Status, rational, solve
 from otspec.solvers.factors import Factors
 
 MAX, MIN = Sense.MAXIMIZE, Sense.MINIMIZE
@@ -119,24 +119,24 @@ def test_any_basis_leads_to_the_optimum(monkeypatch):
         for _ in range(3):
             basic = set(rng.permutation(m + n)[:m].tolist())
             above = set(rng.permutation(m + n)[: (m + n) // 2].tolist())
-            monkeypatch.setattr(simplex, "basis_of", lambda _, found=(basic, above): found)
+            monkeypatch.setattr(rational, "basis_of", lambda _, found=(basic, above): found)
             assert_is(SOLVERS["rational"](program), value)
             held = [j - n for j in range(n, m + n) if j not in basic]
             dense = np.zeros((m, n)).astype(object)
             dense[program.rows, program.columns] = program.coefficients
             singular += determinant(dense[held][:, sorted(j for j in basic if j < n)]) == 0
     assert singular >= 5
-    monkeypatch.setattr(simplex, "basis_of", lambda _: (set(), set()))
+    monkeypatch.setattr(rational, "basis_of", lambda _: (set(), set()))
     for program, value in bounded(383, enough(40)):
         assert_is(SOLVERS["rational"](program), value)
 
 
 def test_ties_are_broken_by_other_numbers(monkeypatch):
-    monkeypatch.setattr(simplex, "_RANDOM", 3)
-    monkeypatch.setattr(simplex, "basis_of", lambda _: (set(), set()))
-    relaxed, before = [], simplex.Simplex._relax
+    monkeypatch.setattr(rational, "_RANDOM", 3)
+    monkeypatch.setattr(rational, "basis_of", lambda _: (set(), set()))
+    relaxed, before = [], rational.Simplex._relax
     monkeypatch.setattr(
-        simplex.Simplex, "_relax", lambda self: (relaxed.append(self), before(self))
+        rational.Simplex, "_relax", lambda self: (relaxed.append(self), before(self))
     )
     for program, value in bounded(384, enough(60)):
         assert_is(SOLVERS["rational"](program), value)

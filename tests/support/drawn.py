@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from otspec.plots.inline import _TEXTS
+from otspec.plots.canvas import _TEXTS
 
 
 def said(axes):

@@ -13,7 +13,7 @@ from otspec.logged import compare_on_blocks
 from otspec.plots import temperatures
 from otspec.plots.pictures import temperature_figure
 from otspec.plots.positions import best_below, largest_counts
-from otspec.reports.summary_file import restrictions_of, warpings_document
+from otspec.reports.findings import restrictions_of, warpings_document
 from otspec.traces import Warp, Warping, compare, load_trace, warp
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import TemperaturePair, by_temperatures

@@ -3,10 +3,9 @@
 import pytest
 
 from otspec.blocks.trees.best import acceptance_rates
-from otspec.blocks.trees.verifiers import base, draft_selection, nodes, visits
-from otspec.blocks.trees.verifiers.nodes import Node
-from otspec.blocks.trees.verifiers.token_rules import made_rule
-from otspec.logged import block, given_text
+from otspec.blocks.trees.verifiers import base, draft_selection, leaf_to_root, nodes
+from otspec.blocks.trees.verifiers.nodes import Node, made_rule
+from otspec.logged import block, chances
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +34,6 @@ def rules_made_once(monkeypatch, _made):
             summed[key] = Node(rule, merge)  # which holds the rule, so that the id stays its own
         return summed[key]
 
-    for module in (block, acceptance_rates, base, draft_selection, given_text, nodes, visits):
+    for module in (block, acceptance_rates, base, chances, draft_selection, leaf_to_root, nodes):
         monkeypatch.setattr(module, "made_rule", made_once)
     monkeypatch.setattr(nodes, "Node", summed_once)

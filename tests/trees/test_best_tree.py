@@ -12,7 +12,7 @@ from searching import NIGHTLY
 from tree_search import all_trees, forests, kept_of, text
 
 from otspec.blocks import DraftSelection, TreeComparison, as_shape, best_tree, best_trees
-from otspec.blocks.trees.best.acceptance_rates import Chances
+from otspec.blocks.trees.best.acceptance_rates import Chances, chances_of_models
 from otspec.blocks.trees.best.allotment import _likely_laws
 from otspec.blocks.trees.best.best_shape import BestTree
 from otspec.models import markov, memoryless, random_pair
@@ -214,6 +214,15 @@ def test_what_is_never_kept_has_a_best_tree_all_the_same():
     never = memoryless(["1", "0"]), memoryless(["0", "1"])
     for keep in ("all", "likely"):
         assert best_trees(*never, RecursiveRejection, 4, 3, keep=keep).best.expected == 0
+
+
+def test_texts_that_cannot_be_drafted_or_kept_have_no_place():
+    """Only 0 can follow: 1 has no chance with the target, 2 none with the draft."""
+    draft = markov([["1/2", "1/2", "0"]] * 3, first=[["1", "0", "0"]])
+    target = markov([["1/2", "0", "1/2"]] * 3, first=[["1", "0", "0"]])
+    chances = chances_of_models(draft, target, RecursiveRejection, (1, 2), 3, {(): Fraction(1)})
+    assert chances.start.tolist() == [1, 0]
+    assert chances.following.tolist() == [[1, 0, 0], [1, 1, 1]]
 
 
 def test_too_many_texts_or_trees_are_refused(monkeypatch):

@@ -17,6 +17,7 @@ from searching import enough
 import otspec
 from otspec.blocks import DraftSelection, decoded_law
 from otspec.blocks.base import enumerated_expected
+from otspec.blocks.trees.verifiers.nodes import made_rule
 from otspec.drafts import SingleDraftLaw, TooFewTokensError
 from otspec.logged import LoggedBlock
 from otspec.rules import (
@@ -131,6 +132,18 @@ def test_functions_serve_logged_blocks_alike(name):
     block = LoggedBlock([draft, draft], [target, target], [0, 1])
     factory = FACTORIES[name][0]
     assert block.expected_of_tree("4x3", factory) == block.expected_of_tree("2x2", factory)
+
+
+def test_a_single_token_to_draw_is_coupled_by_a_rule_for_pairs_too():
+    """1/4 of the target is on the token; of two tokens there is a pair."""
+    sure, target = np.array([1.0, 0.0, 0.0]), np.array([0.25, 0.25, 0.5])
+    both = np.array([0.5, 0.5, 0.0])
+    pairs_of_hubs = otspec.rules.RULES["spechub-two-hubs"]
+    one = made_rule(pairs_of_hubs, sure, target, 2)
+    assert (type(one), one.k, one.acceptance()) == (otspec.rules.MaximalCoupling, 1, 0.25)
+    assert type(made_rule(pairs_of_hubs, both, target, 2)) is pairs_of_hubs
+    fewer = made_rule(RecursiveRejectionWithoutReplacement, both, target, 3)
+    assert (type(fewer), fewer.k) == (RecursiveRejectionWithoutReplacement, 2)
 
 
 def test_what_distinct_drafts_lack_is_told_apart_from_other_refusals():

@@ -22,8 +22,8 @@ from otspec.blocks import (
     as_shape,
 )
 from otspec.blocks.base import enumerated_expected
-from otspec.blocks.greatest_path import GreatestPath
 from otspec.blocks.trees.verifiers import greedy_multi_path
+from otspec.blocks.trees.verifiers.greedy_multi_path import GreatestPath
 from otspec.models import EndingModel, TableModel, memoryless, random_pair
 from otspec.rules import NotExactError, PooledSelection
 from validation.models import LanguageModel

@@ -11,6 +11,7 @@ from otspec.blocks import (
     best_trees,
     measured,
 )
+from otspec.blocks.trees.token_tree import check_nodes
 from otspec.models import memoryless
 from otspec.rules import RecursiveRejection
 from tests.support.limits import of_module
@@ -83,3 +84,11 @@ def test_costs_of_a_file_have_two_or_three_columns(tmp_path, text, wanted):
     (tmp_path / "costs.csv").write_text(text, encoding="utf-8")
     costs = as_load_seconds(str(tmp_path / "costs.csv"))
     assert costs(8, 8) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(("widths", "more"), [((10**6,), (10**6 + 1,)), ((1, 999_999), (1, 10**6)),
+                                              ((1_000, 999), (1_000, 1_000))])  # fmt: skip
+def test_trees_have_at_most_a_million_nodes(widths, more):
+    check_nodes(widths, widths, "tree")
+    with pytest.raises(ValueError, match=r"tree is .*: the tree has more than 1,000,000 nodes"):
+        check_nodes(more, more, "tree")

@@ -152,6 +152,24 @@ def test_corners_of_a_concave_function_are_found():
     assert found == [(place, value(place)[0]) for place in places]
 
 
+@pytest.mark.parametrize("width", [Fraction(1, 7), Fraction(5)])
+@pytest.mark.parametrize("slopes", [(3, 2, 1), (2, 0, -2), (-1, -2, -4), (0,), (4, 1)])
+def test_corners_are_found_on_intervals_of_any_length(width, slopes):
+    """The function is the least of its lines, whose corners are 1, 2, … widths after the first."""
+    starts = [2 + i * width for i in range(len(slopes) + 1)]
+    lines, at = [], Fraction(7)
+    for start, slope in zip(starts, slopes, strict=False):
+        lines.append((at - slope * start, slope))
+        at += slope * width
+
+    def value(place):
+        total, slope = min((offset + slope * place, slope) for offset, slope in lines)
+        return total, Fraction(slope)
+
+    found = concave_corners(value, starts[0], starts[-1])
+    assert found == [(place, value(place)[0]) for place in starts]
+
+
 @pytest.mark.parametrize(
     ("models", "tree", "message"),
     [

@@ -11,8 +11,17 @@ import numpy as np
 from otspec._base.arguments import as_choice, as_integer, as_list
 from otspec._base.arithmetic import Array
 from otspec.advice.advice import LOSSY, Advice, simpler_kinds
-from otspec.advice.evaluation.candidates import Candidate, CheckedRule, LossyChain, candidates
-from otspec.advice.evaluation.choices import Choice, Evidence, Interval, Loss, Worth
+from otspec.advice.evaluation.choices import (
+    Candidate,
+    CheckedRule,
+    Choice,
+    Evidence,
+    Interval,
+    Loss,
+    LossyChain,
+    Worth,
+    candidates,
+)
 from otspec.advice.evaluation.numbers import Asked
 from otspec.blocks import TREE_RULES, StepCost, as_seconds
 from otspec.blocks.trees.best.best_shape import as_nodes, as_widths

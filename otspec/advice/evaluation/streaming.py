@@ -14,7 +14,7 @@ from otspec._base.arithmetic import Array
 from otspec._base.extras import needed
 from otspec.advice import on_texts
 from otspec.advice.advice import Advice
-from otspec.advice.evaluation.candidates import CheckedRule, LossyChain
+from otspec.advice.evaluation.choices import CheckedRule, LossyChain
 from otspec.advice.evaluation.numbers import Asked, DraftedTexts, TextNumbers, drafted_texts
 from otspec.advice.evaluation.search import DEEPEST, Search, advice_from
 from otspec.blocks import TREE_RULES

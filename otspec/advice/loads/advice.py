@@ -10,7 +10,7 @@ from otspec._base.frozen import Shown
 from otspec.advice.advice import interval_words
 from otspec.advice.evaluation.choices import Interval
 from otspec.frames import Rows, Tabular
-from otspec.reports.summary_file import interval_document
+from otspec.reports.findings import interval_document
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,11 +10,11 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec._base.frozen import Frozen
-from otspec.advice.evaluation.candidates import NO_DRAFT
+from otspec.advice.evaluation.choices import NO_DRAFT
 from otspec.advice.on_texts import is_of_target
 from otspec.blocks import BlockVerification
 from otspec.logged import LoggedBlock
-from otspec.logged.given_text import levels_of_block
+from otspec.logged.chances import levels_of_block
 from otspec.logged.replay import begun
 
 CHAINS = ("confidence-kept", "confidence-max", "path-kept")
@@ -98,8 +98,8 @@ class Along(Frozen):
             some = min(depth, count)
             kept[:some, 0] = block.by_level(BlockVerification, some).astype(float)
         wanted, drafted = products(of_target), products(of_draft)
-        return cls(there, drafted, products(of_sampled), wanted, np.where(there, of_draft[at], 0),
-                   top[at], kept, follows, written, block.ended)  # fmt: skip
+        return cls(there, drafted, products(of_sampled), wanted, of_draft[at], top[at], kept,
+                   follows, written, block.ended)  # fmt: skip
 
     def chain(self, policy: str, least: float) -> tuple[Array, Array]:
         """Return by level how likely tokens are kept, (depth, starts), and drafted, in two ways."""

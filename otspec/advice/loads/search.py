@@ -11,7 +11,7 @@ import numpy as np
 from otspec._base.arguments import as_instance, as_list, as_real
 from otspec._base.arithmetic import Array
 from otspec.advice.api import blocks_in, is_paths
-from otspec.advice.evaluation.candidates import NO_DRAFT
+from otspec.advice.evaluation.choices import NO_DRAFT
 from otspec.advice.evaluation.streaming import check_drawn, sources_at
 from otspec.advice.loads.advice import Load, LoadAdvice
 from otspec.advice.loads.cuts import TREE, WHOLE, Cut, Tallied, cuts_of, tallied

@@ -1,14 +1,15 @@
-"""Draws from weights over the vocabulary by inversion, from one uniform number per row.
+"""Draws from weights over the vocabulary by inversion, and maximal coupling (SpecTr, alg. 1).
 
 A cumulative sum of 128,000 float32 numbers is off by far more than their rounding: its tail is
 biased. So blocks of 256 tokens are added up in float64 where there is one; the uniform number
-chooses a block, then the token within it.
+of a row chooses a block, then the token within it.
 """
 
 from math import inf, prod
 
-from otspec.batch._array_api.library import BLOCK, Array, Library
-from otspec.batch._array_api.sums import Weight, block_sums, the_draft
+from otspec.batch._array_api.library import BLOCK, Array, Library, Problem
+from otspec.batch._array_api.sums import KnownWeight, Mixture, Weight, block_sums, the_draft
+from otspec.batch._results import Verified
 
 _COMPARED = 4096  # how many pairs of drafts are looked at at once, in each place of a block
 
@@ -102,7 +103,7 @@ def off_drafts(
     ids, size = library.arange(blocks.shape[-1]), draft.shape[-1]
     places, step = library.arange(min(BLOCK, size)), max(_COMPARED // k, 1)
     for start in range(0, k, step):
-        block = drafts[..., start : min(start + step, k)] // BLOCK
+        block = drafts[..., start : start + step] // BLOCK
         tokens = block[..., None] * BLOCK + places
         flat = xp.reshape(xp.clip(tokens, max=size - 1), (*lead, prod(tokens.shape[-2:])))
         weights = xp.reshape(library.take(draft, flat), tokens.shape)
@@ -113,3 +114,43 @@ def off_drafts(
         blocks = xp.where(anew >= 0, anew, blocks)
     later = xp.concat([xp.sum(blocks, axis=-1, keepdims=True), xp.flip(drafted, axis=-1)], axis=-1)
     return xp.flip(xp.cumulative_sum(later, axis=-1), axis=-1)
+
+
+def accepts(library: Library, uniforms, wanted, offered) -> Array:
+    """Return whether uniform numbers are below min(1, wanted/offered), without dividing."""
+    # Never where nothing is wanted; always where at least what is offered is wanted.
+    xp = library.xp
+    return xp.where(wanted >= offered, 0.0, uniforms * offered) < wanted
+
+
+def draw_rest(
+    problem: Problem,
+    rest: KnownWeight,
+    blocks: list[Array],
+    *,
+    keep: Array | None = None,
+    uniforms: Array | None = None,
+    excluded: Array | None = None,
+) -> Array:
+    """Draw from keep · target + (1 − keep) · rest, or −1 where the target is zero: (...)."""
+    # `blocks` are the sums of the target and the rest, `keep` is 0 by default, and the uniforms are
+    # the problem's last. Where the rest is zero but for rounding, the draw is from the target.
+    library = problem.library
+    xp = library.xp
+    whole, lacking = blocks
+    nothing = xp.sum(lacking, axis=-1, keepdims=True) <= 0
+    share = library.widened(nothing) if keep is None else xp.where(nothing, 1.0, keep[..., None])
+    weight = Mixture(library.narrowed(share), rest)
+    mixed = lacking + share * (whole - lacking)
+    last = problem.uniforms[..., -1] if uniforms is None else uniforms
+    drawn = draw(library, problem.draft, problem.target, weight, mixed, last, excluded)
+    return xp.where(xp.sum(whole, axis=-1) > 0, drawn, -1)
+
+
+def verified(problem: Problem, took, drawn) -> Verified:
+    """Return a draft that passed, ``took`` (..., k), else the drawn token, (...)."""
+    library, xp = problem.library, problem.library.xp
+    first, passed = library.first(took), xp.any(took, axis=-1)
+    token = xp.where(passed, library.pick(problem.drafts, first), drawn)
+    accepted = xp.any(problem.counted(problem.drafts == token[..., None]), axis=-1)
+    return Verified(token, accepted, xp.where(passed, first, -1))

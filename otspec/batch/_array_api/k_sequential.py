@@ -2,7 +2,7 @@
 
 import math
 
-from otspec.batch._array_api.coupling import accepts, draw_rest, verified
+from otspec.batch._array_api.inversion import accepts, draw_rest, verified
 from otspec.batch._array_api.library import Array, Library, Problem, geometric
 from otspec.batch._array_api.sums import block_sums, excess, overlaps, the_target, totals
 from otspec.batch._results import Verified

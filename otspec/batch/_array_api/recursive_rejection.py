@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from otspec.batch._array_api.coupling import accepts, draw_rest, verified
-from otspec.batch._array_api.inversion import off_drafts
+from otspec.batch._array_api.inversion import accepts, draw_rest, off_drafts, verified
 from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.sums import KnownWeight, block_sums, common, excess, the_target, totals
 from otspec.batch._results import Verified

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from otspec.batch._array_api.coupling import accepts, draw_rest, verified
-from otspec.batch._array_api.inversion import block_weights, locate, without
+from otspec.batch._array_api import inversion
 from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.sums import (
     block_sums,
@@ -33,15 +32,15 @@ def verify(problem: Problem) -> Verified:
     off_wanted = xp.where(hub_last, wanted, lacking)
     off_wanted = xp.where(certain, xp.zeros_like(lacking), off_wanted)
     off_offered = xp.where(hub_last, drafted, hub.odds * (drafted * library.factor))
-    off_took = accepts(library, problem.uniforms[..., 0], off_wanted, off_offered)
+    off_took = inversion.accepts(library, problem.uniforms[..., 0], off_wanted, off_offered)
     served = xp.where(hub_last, shares.last_taken, shares.first_taken)
     available = xp.where(hub_last, shares.last, shares.first)
-    hub_took = ~off_took & accepts(library, problem.uniforms[..., 1], served, available)
+    hub_took = ~off_took & inversion.accepts(library, problem.uniforms[..., 1], served, available)
     is_first = xp.where(hub_last & ~certain, off_took, ~hub_last & hub_took | certain & hub_took)
     is_second = xp.where(hub_last & ~certain, hub_took, ~hub_last & off_took)
     took = xp.stack([is_first, is_second], axis=-1)
     drawn = _draw_rest(problem, hub, shares)
-    return verified(problem, took, drawn)
+    return inversion.verified(problem, took, drawn)
 
 
 def acceptance(library: Library, draft, target) -> Array:
@@ -71,11 +70,11 @@ def find_hub(library: Library, draft) -> Hubs:
         highest.append(xp.max(blocks, axis=-1))
         sums.append(xp.sum(blocks, axis=-1))
     block = library.ids(xp.argmax(xp.concat(highest, axis=-1), axis=-1))
-    ids, weights = block_weights(library, draft, draft, the_draft, block)
+    ids, weights = inversion.block_weights(library, draft, draft, the_draft, block)
     within = library.ids(xp.argmax(weights, axis=-1))
     token, mass = library.pick(ids, within), library.pick(weights, within)
     every = library.widened(xp.concat(sums, axis=-1))
-    blocks = without(library, draft, draft, the_draft, every, token[..., None])
+    blocks = inversion.without(library, draft, draft, the_draft, every, token[..., None])
     others = xp.sum(blocks, axis=-1)
     odds = library.quotient(mass, others * library.factor)
     return Hubs(token, mass, others, odds, blocks, 1 / library.factor + odds)
@@ -120,9 +119,9 @@ def _draw_rest(problem: Problem, hub: Hubs, shares: HubShares) -> Array:
     at_hub = hub.token[..., None]
     rest = excess(library, hub.scale, library.factor)
     whole, lacking = block_sums(library, draft, target, the_target, rest)
-    lacking = without(library, draft, target, rest, lacking, at_hub)
+    lacking = inversion.without(library, draft, target, rest, lacking, at_hub)
     weights = xp.stack([shares.rest, xp.sum(lacking, axis=-1)], axis=-1)
-    entry, left = locate(library, weights, problem.uniforms[..., -1])
-    drawn = draw_rest(problem, rest, [whole, lacking], uniforms=left, excluded=at_hub)
+    entry, left = inversion.locate(library, weights, problem.uniforms[..., -1])
+    drawn = inversion.draw_rest(problem, rest, [whole, lacking], uniforms=left, excluded=at_hub)
     possible = (xp.sum(weights, axis=-1) > 0) | (library.take(target, at_hub)[..., 0] > 0)
     return xp.where((entry == 0) & possible, hub.token, drawn)

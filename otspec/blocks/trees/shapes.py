@@ -9,8 +9,8 @@ from typing import Any
 
 from otspec._base.arguments import MOST_ITEMS, as_flag, as_instance, as_list
 from otspec._base.frozen import Frozen
-from otspec.blocks.trees.notation import TOP, bracketed, is_paths, of_brackets, of_paths, of_widths
-from otspec.blocks.trees.token_tree import TokenTree, as_branching, check_nodes, too_large
+from otspec.blocks.trees import token_tree
+from otspec.blocks.trees.token_tree import TOP, TokenTree
 from otspec.models.base import MOST_DEPTH
 
 
@@ -94,8 +94,8 @@ class Shape(Frozen):
         cls, branching: str | Sequence[int], name: str = "branching", top: Sequence[bool] = ()
     ) -> Shape:
         """Return the shape of ``"4x2x1"`` children by depth, likeliest tokens where ``top``."""
-        widths = as_branching(branching, name)
-        check_nodes(widths, branching, name)
+        widths = token_tree.as_branching(branching, name)
+        token_tree.check_nodes(widths, branching, name)
         shape = LEAF
         certain = top or [False] * len(widths)
         for width, likeliest in zip(reversed(widths), reversed(certain), strict=True):
@@ -143,7 +143,7 @@ class Shape(Frozen):
         """
         if self.even:
             return "x".join(f"{TOP * top}{width}" for width, top in self._levels())
-        return bracketed(self)
+        return token_tree.bracketed(self)
 
     def _levels(self) -> list[tuple[int, bool]]:
         """Return the children by depth, and whether they are certain, following the first ones."""
@@ -236,14 +236,14 @@ def as_shape(tree: Any, name: str = "tree") -> Shape:
         shape = tree
     elif isinstance(tree, str):
         shape = _of_text(tree, name)
-    elif is_paths(tree):
-        shape = Shape.of_tree(of_paths(tree, name))
+    elif token_tree.is_paths(tree):
+        shape = Shape.of_tree(token_tree.of_paths(tree, name))
     else:
         shape = Shape.of_branching(tree, name)
     if not shape.children:
         raise ValueError(f"{name} is empty: name the children of at least one depth")
     if shape.size > MOST_ITEMS:
-        raise ValueError(too_large(tree, name))
+        raise ValueError(token_tree.too_large(tree, name))
     if shape.depth > MOST_DEPTH:
         raise ValueError(f"{name} has {shape.depth:,} levels: at most {MOST_DEPTH} can be followed")
     return shape
@@ -252,6 +252,6 @@ def as_shape(tree: Any, name: str = "tree") -> Shape:
 def _of_text(text: str, name: str) -> Shape:
     """Read what :attr:`Shape.text` says."""
     if set(text) & {"[", "]"}:
-        return Shape.of_tree(*of_brackets(text, name))
-    widths, top = of_widths(text, name)
+        return Shape.of_tree(*token_tree.of_brackets(text, name))
+    widths, top = token_tree.of_widths(text, name)
     return Shape.of_branching(widths, name, top)

@@ -125,7 +125,7 @@ def _document(k: int, best: Optimum) -> dict[str, Any]:
 
 
 def _meaning(drafts: str, k: int, best: Optimum) -> tuple[str, str]:
-    counted = f"With {k} {drafts} draft{'s' if k > 1 else ''} one is accepted with probability"
+    counted = f"With {k} {drafts} draft{'s' if k > 1 else ''}, a draft is accepted with probability"
     most = output.percent(best.acceptance)
     if not isinstance(best, LossyOptimum):
         return f"{counted} {most} at best.", PROVED

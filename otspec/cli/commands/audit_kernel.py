@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any
 
 from otspec._base.arithmetic import Number
-from otspec._base.digits import plain
+from otspec._base.coerce import plain
 from otspec._base.tables import listed, say
 from otspec.auditing import Audit, Witness
 from otspec.auditing import audit as audited

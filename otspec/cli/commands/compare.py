@@ -112,7 +112,7 @@ def _print(rows: list[Comparison], as_json: bool, most: int | None = None) -> No
     if left_out:
         say(f"(--all shows {left_out} more)")
     say()
-    say(_meaning(rows), *price_of_independence([row for row in rows if row.k == rows[-1].k]))
+    say(*_meaning(rows), *price_of_independence([row for row in rows if row.k == rows[-1].k]))
 
 
 def _place(row: Comparison) -> Number:
@@ -133,14 +133,13 @@ def _document(row: Comparison) -> dict[str, Any]:
     return document
 
 
-def _meaning(rows: list[Comparison]) -> str:
+def _meaning(rows: list[Comparison]) -> list[str]:
     last = [row for row in rows if row.k == rows[-1].k]
     optima = [row for row in last if row.rule == OPTIMUM]
     most = max(row.acceptance for row in optima)
     laws = listed([row.drafts for row in optima if attains(row.acceptance, most)], "or")
-    clauses = [
-        f"With k = {last[0].k} at most {output.percent(most)} can be accepted ({laws} drafts)"
-    ]
     rules = [row for row in last if row.rule != OPTIMUM]
-    clauses += attainment(rules, most, lambda best: f"accepts {output.percent(best.acceptance)}")
-    return "; ".join(clauses) + "."
+    return [
+        f"With k = {last[0].k}, at most {output.percent(most)} can be accepted ({laws} drafts).",
+        *attainment(rules, most, lambda best: f"accepts {output.percent(best.acceptance)}"),
+    ]

@@ -11,7 +11,7 @@ from otspec.cli.shared import options, output, run_paths
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, LAWS
 from otspec.frames import Rows
-from otspec.reports.summary_file import interval_document, restrictions_of, warpings_document
+from otspec.reports.findings import interval_document, restrictions_of, warpings_document
 from otspec.traces import Warping
 from otspec.traces.comparison import MOST_SLOW
 from otspec.traces.draft_laws import LawMeans, law_means

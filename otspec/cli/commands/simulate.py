@@ -17,7 +17,7 @@ from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.frames import Rows
 from otspec.logged import ENGINE_FORMS, AcceptLengths, Ratio
 from otspec.logged.replay import as_rule_tree
-from otspec.reports.summary_file import interval_document, warpings_document
+from otspec.reports.findings import interval_document, warpings_document
 from otspec.traces import Warping
 from otspec.traces.accept_lengths import CountedCalls, check_depth, of_target, rule_named
 from otspec.traces.readers import Source

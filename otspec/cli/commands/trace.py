@@ -11,9 +11,8 @@ from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows
 from otspec.reports import page
-from otspec.reports.findings import findings_of
+from otspec.reports.findings import Findings, findings_of, restrictions_of, summary_of
 from otspec.reports.page import write_charts
-from otspec.reports.summary_file import restrictions_of, summary_of
 from otspec.traces import Warping
 from otspec.traces.comparison import MOST_SLOW, OPTIMUM
 from otspec.traces.runs import Settings
@@ -108,29 +107,31 @@ def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[s
     findings = findings_of([row for row in rows if row.k == k])
     best, second = findings.optimum, findings.second
     most = output.percent(best.acceptance)
-    clauses = [f"With {findings.drafts} one is accepted with mean probability {most} at best"]
-    clauses += attainment(
+    sentences = [
+        f"With {findings.drafts}, a draft is accepted with mean probability {most} at best."
+    ]
+    sentences += attainment(
         findings.rules,
         best.optimum,
         lambda rule: (
             f"reaches {output.percent(rule.acceptance)}, {100 * rule.gap:z.1f} points less"
         ),
     )
-    sentences = [*(f"{clause};" for clause in clauses[:-1]), f"{clauses[-1]}."]
     if second is not None:
         sentences.append(
             f"The best of the other draft laws, {second.drafts}, has the optimum "
             f"{output.percent(second.acceptance)}."
         )
     sentences += price_of_independence([row for row in rows if row.k == k])
-    return [*sentences, _certainty(best, units)]
+    return [*sentences, _certainty(findings, units)]
 
 
-def _certainty(best: Statistic, units: str) -> str:
+def _certainty(findings: Findings, units: str) -> str:
+    best = findings.optimum
     if best.units < 2:
         return "One position gives no interval."
     low, high = map(output.percent, best.acceptance_interval)
     return (
-        f"If the {best.units:,} {units} are a random sample, the mean optimum of all such {units} "
-        f"is {low} to {high} (95% confidence)."
+        f"If the {best.units:,} {units} are a random sample, the mean optimum with "
+        f"{findings.drafts} over all such {units} is {low} to {high} (95% confidence)."
     )

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from otspec._base.arithmetic import Array, as_fractions, as_numbers, in_arithmetic, is_exact
-from otspec._base.digits import plain
+from otspec._base.coerce import plain
 from otspec._base.registry import meant
 from otspec.distributions import Distribution, as_distribution
 from otspec.drafts import LAWS

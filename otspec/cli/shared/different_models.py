@@ -20,8 +20,8 @@ LAW = "independent"  # what tables call the law of one draft of each model
 FEW_TUPLES = 10_000  # most tuples for which the optimum itself is computed: about a second
 FEW_TOKENS = 200  # most tokens without pools
 PROVED = (
-    "The cut proves it: no lossless rule is above target(A) + 1 - P(all drafts in A), "
-    "which is that number."
+    "The cut proves it: no lossless rule accepts more than target(A) + 1 - P(all drafts in A), "
+    "which is this probability."
 )
 POOLS, GAP = 256, 1e-4
 MOST_ORDERED = 5  # most models for which all orders are tried
@@ -91,7 +91,7 @@ def mixture_for(law: Independent, target: Distribution) -> PriorityMixture:
 
 
 def _meaning(k: int, best: Certified) -> tuple[str, str]:
-    most = f"With one draft of each of {k} models one is accepted with probability"
+    most = f"With one draft of each of {k} models, a draft is accepted with probability"
     if best.attained == best.at_most:
         return (f"{most} {percent(best.at_most)} at best.", PROVED)
     return (

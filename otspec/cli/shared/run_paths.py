@@ -13,22 +13,16 @@ import click
 from otspec._base.extras import needed
 from otspec._base.tables import listed, say
 from otspec._base.writing import write_text
+from otspec.cli.shared import output, progress
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import Command, added, json_option, table_option
-from otspec.cli.shared.output import (
-    TableMaker,
-    check_picture,
-    check_place,
-    command_line,
-    table_written,
-    was_written,
-)
-from otspec.cli.shared.progress import Terminated, progress_of, raise_on_signals
+from otspec.cli.shared.output import TableMaker
+from otspec.cli.shared.progress import Terminated
 from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import LAWS
 from otspec.files import trace_formats
 from otspec.frames import check_ending
-from otspec.reports.summary_file import Origin, origin_of
+from otspec.reports.findings import Origin, origin_of
 from otspec.traces.readers import KINDS, Source, find_source
 from otspec.traces.runs import Failure, Run, Work, open_run, temporary_folder
 
@@ -49,7 +43,7 @@ def laws_option(*default: str) -> Callable[[Command], Command]:
 def compute(run: Run, out: Path | None, workers: int | None, scheduler: str | None) -> None:
     """Compute a run; interrupted, say how to go on if its folder is kept."""
     try:
-        with progress_of(run):
+        with progress.progress_of(run):
             run.compute(workers=workers, scheduler=scheduler)
     except (KeyboardInterrupt, Terminated) as error:
         if out is not None:
@@ -110,16 +104,16 @@ class RunPlace(NamedTuple):
         if self.scheduler is not None:
             needed("distributed", "--scheduler", "cluster")
         if self.out is not None and self.pictures:
-            check_picture(".png")
+            output.check_picture(".png")
         if self.report is not None:
             if self.report.suffix not in _PAGES:
                 raise ValueError(f"--report {self.report} is to be HTML: end its name with .html")
-            check_picture(".svg")
+            output.check_picture(".svg")
         if self.table is not None:
             check_ending(self.table)
         for path in self._files():
             if self.out is None or path.parent.exists():
-                check_place(path)  # else the run may make the folder
+                output.check_place(path)  # else the run may make the folder
 
     def _files(self) -> list[Path]:
         return [path for path in (self.report, self.table) if path is not None]
@@ -134,7 +128,7 @@ class RunPlace(NamedTuple):
         tokens: bool = False,
     ) -> Iterator[list[Source]]:
         """Find the sources that are named, or those of a bundled file, while the block lasts."""
-        with raise_on_signals():
+        with progress.raise_on_signals():
             if names:
                 yield [find_source(name, self.kind, tokens=tokens) for name in names]
                 return
@@ -152,7 +146,7 @@ class RunPlace(NamedTuple):
             )  # fmt: skip
             run = stack.enter_context(opened)
             for path in self._files():
-                check_place(path)
+                output.check_place(path)
             for chunk, reason in run.removed:
                 say(f"otspec: computing {chunk} again: {reason}", err=True)
             compute(run, self.out, self.workers, self.scheduler)
@@ -175,12 +169,12 @@ class RunPlace(NamedTuple):
         lines: list[str] = []
         complete = True
         if (out := self.out) is not None:
-            complete = was_written(
+            complete = output.was_written(
                 "the picture", lambda: lines.extend(f"picture: {chart}" for chart in charts(out))
             )
         if (page := self.report) is not None:
-            done = was_written(
-                "the report", lambda: report(page, origin_of(command_line(), sources))
+            done = output.was_written(
+                "the report", lambda: report(page, origin_of(output.command_line(), sources))
             )
             lines += [f"report: {page}"] if done else []
             complete = complete and done
@@ -188,7 +182,7 @@ class RunPlace(NamedTuple):
 
     def end(self, failures: Sequence[Failure], make: TableMaker, *, complete: bool = True) -> int:
         """Write the table, say which chunks have no results and why, and return the status."""
-        complete = table_written(self.table, make, silent=self.as_json) and complete
+        complete = output.table_written(self.table, make, silent=self.as_json) and complete
         for failure in failures[:_MOST]:
             say(f"otspec: skipped {failure.chunk}: {_reason(failure)}", err=True)
         if len(failures) > _MOST:

@@ -5,7 +5,7 @@ from typing import Any
 
 from otspec._base.coerce import shown
 from otspec.blocks import Shape, TokenTree, as_shape
-from otspec.blocks.trees.notation import of_paths
+from otspec.blocks.trees.token_tree import of_paths
 from otspec.files import read_file
 
 MEANING = (  # what help texts say

@@ -156,7 +156,7 @@ def paths_tree(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def verify(draft: Any, target: Any, drafts: Any, parents: Any, rng: Any) -> Any:
         slots = paths_of(parents)
-        if (slots < 0).any() or slots[:, 1:].size != len(parents):
+        if slots[:, 1:].size != len(parents):
             raise ValueError(
                 f"parents is {shown(parents)}: the tree must be paths that part at the beginning, "
                 "such as shape='3x1'"

@@ -22,7 +22,7 @@ class Output(NamedTuple):
     past_key_values: Any
 
 
-def table_model(model: Any, library: bool = False) -> Any:
+def table_model(model: Any, library: bool) -> Any:
     """Return a model of Hugging Face form."""
     if hasattr(model, "logits"):
         read = model.logits

@@ -69,7 +69,8 @@ def tensorrt_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray,
         ``temperatures``, ``top_k``, ``top_p``, ``skip_temperature``, ``num_gens``,
         ``num_spec_step``, ``seed`` and ``offset``, and ``tree_valid`` if it has that; the last
         three of its results are the accepted slots, their number without the root, and the
-        tokens.
+        tokens. The later ``verify_dynamic_tree_rejection_out`` takes ``draft_tokens`` in place of
+        all that is of the draft.
 
     Returns
     -------
@@ -93,21 +94,28 @@ def tensorrt_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray,
         def sent(values: Any, dtype: str = "int32") -> Tensor:
             return tensor_of(values, dtype).to(after.device)
 
-        named = "tree_valid" in inspect.signature(function).parameters
-        options = {"tree_valid": sent(np.ones(rows), "bool")} if named else {}
+        asked = inspect.signature(function).parameters
+        options: dict[str, Any] = {}
+        if "tree_valid" in asked:
+            options["tree_valid"] = sent(np.ones(rows), "bool")
+        if "draft_tokens" in asked:  # of the target alone
+            options["draft_tokens"] = sent(tokens[:, 1:], "int64")
+        else:
+            options |= {
+                "candidates": sent(tokens, "int64"),
+                "draft_logits_tree": before.flatten(0, 1),
+                "draft_prob_indices": sent(np.tile(above, (rows, 1))),
+                "skip_temperature": False,
+            }
         kept, count, emitted = (
             in_rows(as_array(part), rows)
             for part in function(
-                candidates=sent(tokens, "int64"),
-                draft_logits_tree=before.flatten(0, 1),
                 target_logits_tree=after.flatten(0, 1),
-                draft_prob_indices=sent(np.tile(above, (rows, 1))),
                 retrieve_next_token=sent(np.tile(next_token, (rows, 1))),
                 retrieve_next_sibling=sent(np.tile(next_sibling, (rows, 1))),
                 temperatures=after.new_ones(rows),
                 top_k=None,
                 top_p=None,
-                skip_temperature=False,
                 num_gens=rows,
                 num_spec_step=depth_of(parents),
                 seed=seed,

@@ -1,6 +1,7 @@
 """The verifier of trees of EAGLE, and trees as engines write them (Theory, 13)."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -8,7 +9,14 @@ import numpy as np
 
 from otspec._base.arguments import as_callable, as_parents, children_of
 from otspec._base.arithmetic import IntArray
-from otspec.conformance.adapters.tensors import as_array, draw, logits_of, tensor_of
+from otspec.conformance.adapters.tensors import (
+    Tensor,
+    as_array,
+    draw,
+    logits_of,
+    tensor_of,
+    torch_itself,
+)
 
 
 def links_of(parents: Sequence[int]) -> tuple[IntArray, IntArray]:
@@ -80,7 +88,7 @@ def paths_of(parents: Sequence[int]) -> IntArray:
     return found
 
 
-def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, IntArray]]:
+def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, Tensor]]:
     """Return a verifier of trees of ``evaluate_posterior`` of EAGLE.
 
     Its signature is that of ``eagle.model.utils.evaluate_posterior`` of EAGLE-2 and EAGLE-3, whose
@@ -107,21 +115,22 @@ def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, In
         than its path has.
     """
     as_callable(function, "function", "evaluate_posterior of EAGLE, or one like it")
+    paths_by_parents = cache(paths_of)
 
-    def verify(target: Any, drafts: Any, parents: Sequence[int]) -> tuple[IntArray, IntArray]:
-        paths, logits = paths_of(parents), logits_of(target)
-        # The root holds the last token of the text, which no path is chosen by.
-        tokens = np.pad(as_array(drafts), ((0, 0), (1, 0)))
-        nodes, drawn = [], []
-        for row, slots in enumerate(tokens):
+    def verify(target: Any, drafts: Any, parents: Sequence[int]) -> tuple[IntArray, Tensor]:
+        paths, logits = paths_by_parents(tuple(parents)), logits_of(target)
+        nodes, following = [], []
+        for row, tokens in enumerate(as_array(drafts)):
+            # The root holds the last token of the text, which no path is chosen by.
+            slots = np.array([0, *tokens])
             candidates = tensor_of(np.where(paths < 0, -1, slots[paths])).to(logits.device)
             path, kept, weights = function(logits[row, paths], candidates, _unchanged)
             slot = paths[int(path), int(kept)]
             if slot < 0:
                 raise ValueError(f"the function keeps {int(kept)} nodes of a shorter path")
             nodes.append(slot - 1)
-            drawn.append(int(draw(weights[None])[0]))
-        return np.array(nodes, dtype=np.int64), np.array(drawn, dtype=np.int64)
+            following.append(weights)
+        return np.array(nodes, dtype=np.int64), draw(torch_itself().stack(following))
 
     return verify
 

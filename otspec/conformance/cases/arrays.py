@@ -11,9 +11,8 @@ import numpy as np
 from otspec._base.arguments import as_callable, as_instance, as_tokens
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.coerce import shown
-from otspec._base.extras import needed
+from otspec._base.extras import memory, needed
 from otspec._base.frozen import Frozen
-from otspec._base.memory import memory
 from otspec.conformance.cases.cases import Case
 
 LIBRARIES = ("numpy", "torch")

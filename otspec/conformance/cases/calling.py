@@ -116,14 +116,17 @@ class Verifier(Frozen):
         corrections: Any = None,
     ) -> dict[str, Any]:
         """Return what it asks for, in arrays of its own, with the corrections of the last block."""
-        wanted = self.wanted
-        random = {
-            name: randomness.of(name, len(sample.drafts), len(kind.parents))
-            for name in self.random
-            if name in wanted
-        }
         arrays = self.arrays(kind, case, sample) | {CORRECTIONS: corrections}
-        return {name: (random if name in random else arrays)[name] for name in wanted}
+        return self.with_numbers(arrays, randomness, sample.drafts.shape)
+
+    def with_numbers(
+        self, arrays: Mapping[str, Any], randomness: Randomness, shape: tuple[int, ...]
+    ) -> dict[str, Any]:
+        """Return what it asks for: arrays, and randomness for so many rows of so many nodes."""
+        return {
+            name: randomness.of(name, *shape) if name in self.random else arrays[name]
+            for name in self.wanted
+        }
 
     def __call__(self, given: Mapping[str, Any]) -> Any:
         """Verify a batch; what it returns is NumPy's."""
@@ -223,6 +226,12 @@ class Randomness(Frozen):
         if name == "seed":
             return int(self.rng.integers(2**31))
         return self.form.uniforms((size, nodes + 1), self.rng)
+
+
+def copy_of(values: Any) -> Any:
+    """Return an array or a tensor that may be written to; anything else as it is."""
+    copy = getattr(values, "clone", None) or getattr(values, "copy", None)
+    return values if copy is None else copy()
 
 
 def written(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

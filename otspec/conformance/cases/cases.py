@@ -31,6 +31,8 @@ class Case(Frozen):
     uneven: bool = False  # whether the rows of a batch have different numbers of drafts
     behind: str = "same"  # one of BEHIND: what stands where a row has no draft
     beside: bool = False  # whether a row stands beside each row of which nothing is kept
+    # The pair of models of the texts beside each that is counted: its rows are always the same.
+    other: int | None = None
 
     @property
     def n(self) -> int:
@@ -214,6 +216,13 @@ class Answer(NamedTuple):
 
 class ImpossibleError(Exception):
     """A verifier says something that no right one says."""
+
+    def __init__(self, reason: str, fault: str | None = None) -> None:
+        super().__init__(reason)
+        self.fault = fault  # the known fault that it is, where it can be no other
+
+
+PADDING = "padding counted as drafts"
 
 
 def named(answer: Any, names: tuple[str, ...], least: int = 2) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.blocks.policies import Policy
 from otspec.blocks.trees.shapes import as_shape
 from otspec.conformance.cases.cases import (
+    PADDING,
     Answer,
     Case,
     ImpossibleError,
@@ -120,7 +121,10 @@ class Tokens(Kind):
         outside = (index < -1) | (index >= sample.lengths)
         if outside.any():
             row = int(np.argmax(outside))
-            raise ImpossibleError(f"it accepts draft {index[row]}, of {sample.lengths[row]}")
+            padded = PADDING if 0 <= index[row] < self.k else None
+            raise ImpossibleError(
+                f"it accepts draft {index[row]}, of {sample.lengths[row]}", padded
+            )
         claimed = _at(sample.tokens, index)
         if ((index >= 0) & (claimed != tokens)).any():
             raise ImpossibleError("its token is not the draft that it accepts")
@@ -167,7 +171,7 @@ class Tree(Kind):
         if outside.any():
             raise ImpossibleError(f"it keeps node {node[outside][0]}, of {len(self.parents)}")
         if ((node >= 0) & ~_at(sample.there, node)).any():
-            raise ImpossibleError("it keeps a node that was not drafted")
+            raise ImpossibleError("it keeps a node that was not drafted", PADDING)
         return Answer(self._texts(node, given["token"], case, sample), node + 1)
 
     def _texts(self, node: IntArray, token: Any, case: Case, sample: Sample) -> IntArray:
@@ -211,7 +215,8 @@ class Block(Tree):
         outside = (kept < 0) | (kept > sample.lengths)
         if outside.any():
             row = int(np.argmax(outside))
-            raise ImpossibleError(f"it keeps {kept[row]} of {sample.lengths[row]} drafts")
+            padded = PADDING if 0 <= kept[row] <= len(self.parents) else None
+            raise ImpossibleError(f"it keeps {kept[row]} of {sample.lengths[row]} drafts", padded)
         return Answer(self._texts(kept - 1, given["token"], case, sample), kept)
 
     def _emitted(self, emitted: IntArray, sample: Sample) -> tuple[IntArray, IntArray]:

@@ -105,6 +105,12 @@ TEXTS = {  # texts over several steps: the rows after each symbol
     ),
 }
 
+BESIDE = (
+    ((2, 1, 0, 0), (1, 3, 0, 0), (0, 0, 2, 1), (0, 0, 2, 1)),
+    ((1, 2, 0, 0), (5, 2, 0, 0), (0, 0, 1, 3), (0, 0, 1, 3)),
+)
+"""Texts say the first two symbols, or the last two, whose rows are always the same."""
+
 
 def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
     """Return the cases of a kind: small ones, and each again in a large vocabulary."""
@@ -174,6 +180,12 @@ def needs_lengths(kind: Kind, case: Case) -> bool:
     most = max(map(len, children_of(kind.parents)))
     rows = case.draft.reshape(-1, case.n)
     return case.uneven or any(siblings_of(row, kind.law, most) < most for row in rows)
+
+
+@lru_cache
+def beside_texts() -> Case:
+    """Return the case of texts beside others, whose rows are known wherever they have got to."""
+    return replace(prompted("texts beside others", *BESIDE, 3), other=2)
 
 
 def text_cases(length: int, vocabulary: int) -> list[Case]:

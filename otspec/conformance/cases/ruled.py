@@ -12,7 +12,7 @@ from otspec._base.arguments import as_callable, as_choice, as_instance
 from otspec._base.arithmetic import Array
 from otspec._base.frozen import read_only
 from otspec.blocks.trees.shapes import as_shape
-from otspec.blocks.trees.verifiers.token_rules import made_rule
+from otspec.blocks.trees.verifiers.nodes import made_rule
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import model_of, patterns
 from otspec.conformance.cases.kinds import Kind

@@ -24,6 +24,7 @@ from otspec.conformance.cases.kinds import Kind, Tokens
 from otspec.conformance.cases.warping import Warped, engine_settings, logits_of, warped_by
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import (
+    BesideOthers,
     BesideRejected,
     KernelBatches,
     SingleRows,
@@ -98,7 +99,8 @@ class Task(Frozen):
             return min(2 * coarse, 1.0)
         if self.costly:
             return coarse
-        return min(GROSS * detect, coarse / 2) if issubclass(self.batches, Pairs) else detect
+        gross = issubclass(self.batches, (Pairs, BesideOthers))
+        return min(GROSS * detect, coarse / 2) if gross else detect
 
     def placed(self, least: int, reserved: tuple[int, ...]) -> Task:
         """Return the task with at least so many tokens, none of which is reserved."""
@@ -152,6 +154,8 @@ def followable(tasks: Sequence[Task]) -> list[Task]:
             # Models that are warped are not made narrower: those with fewer symbols are there, too.
             if not _too_many(task.kind, case) or _settings_of(case) not in few:
                 found.append(task)
+            continue
+        if case.variants > 1 and not task.costly:  # one row is handed over: each pair has its case
             continue
         while not task.costly and case.n > 2 and _too_many(task.kind, case):
             case = narrowed(case)
@@ -228,16 +232,20 @@ def engine_tasks(
         cases = library.cases_of(generated, vocabulary, uneven=False)
         differing = library.differing_cases(generated, uneven=False)
         alike = memoryless("one pair for all rows", *library.ROWS["all positive"])
+        beside = []
     else:
         engine, generated = TextEngine(function, form), Texts(kind)
         cases = library.text_cases(generated.length, vocabulary)
         differing = cases[:1]
         alike = prompted("one prompt for all rows", [(2, 1)] * 2, [(1, 2)] * 2, 1)
+        other = library.beside_texts()
+        beside = [Task(engine, generated, other, other, BesideOthers)]
     tasks = [
         *_pairs(engine, generated, alike, DEPENDENT),
         *_single(engine, generated, [alike]),
         *_long_calls(engine, generated, differing, vocabulary, entries),
         *_cases(engine, generated, cases, vocabulary),
+        *beside,
     ]
     return [
         *(_warped(task, engine, turn) for turn, task in enumerate(tasks)),

@@ -23,6 +23,7 @@ from otspec.conformance.evidence.statistics import (
 from otspec.conformance.evidence.trial import FaultError
 
 MOST_COUNTED = 1 << 12  # most rows that are counted in a call of very many
+APART = 8  # rows of a batch for one that is counted: others reach it after so many steps at least
 PROBE = 64  # rows of the batch that shows whether a verifier writes to its arrays
 
 
@@ -108,6 +109,21 @@ class BesideRejected(KernelBatches):
     """Calls of two rows, of which the second keeps nothing; they are followed exactly only."""
 
 
+class BesideOthers(KernelBatches):
+    """Texts that stand far apart among others of one pair of models."""
+
+    calls = APART
+
+    def __call__(self, size: int) -> IntArray:
+        """Return how often each mark came with each text, of those that stand apart."""
+        variants = np.full(size * APART, self.case.other)
+        counted = np.arange(APART // 2, len(variants), APART)
+        variants[counted] = self.rng.integers(self.case.variants, size=size)
+        sample = self.kind.drafted(self.case, variants, self.rng)
+        texts = self.answer(sample).texts[counted]
+        return fine_counts(self.kind, self.case, texts, None, variants[counted])
+
+
 def long_call(before: int) -> tuple[int, int]:
     """Return the rows of a call that come before those that are counted, and how many these are."""
     return before, min(before, MOST_COUNTED)
@@ -118,7 +134,7 @@ def read_answer(answer: Any, kind: Kind, case: Case, sample: Sample, marked: boo
     try:
         read = kind.read(answer, case, sample)
     except ImpossibleError as error:
-        raise FaultError("impossible", str(error)) from error
+        raise FaultError("impossible", str(error), fault=error.fault) from error
     if read.marks is None and marked:
         raise ValueError("rule says what is accepted: return the accepted index with the token")
     return read

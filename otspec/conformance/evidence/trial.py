@@ -23,9 +23,23 @@ from otspec.optimum import optimal_acceptance
 class FaultError(Exception):
     """A verifier does what no right one does."""
 
-    def __init__(self, statistic: str, reason: str, traceback: str | None = None) -> None:
+    def __init__(
+        self,
+        statistic: str,
+        reason: str,
+        traceback: str | None = None,
+        fault: str | None = None,
+    ) -> None:
         super().__init__(reason)
         self.statistic, self.reason, self.traceback = statistic, reason, traceback
+        self.fault = fault  # the known fault that it is, where it can be no other
+
+    def on(self, case: str) -> Finding:
+        """Return the finding on a case."""
+        known = () if self.fault is None else (self.fault,)
+        return Finding(
+            case, self.statistic, self.reason, looks_like=known, traceback=self.traceback
+        )
 
 
 class Tested(NamedTuple):
@@ -58,7 +72,7 @@ def tried(
                 counts += batch(min(largest, look - done))
                 done = int(counts.sum())
         except FaultError as fault:
-            finding = Finding(name, fault.statistic, fault.reason, traceback=fault.traceback)
+            finding = fault.on(name)
             break
         off = [test for test, evidence in running if evidence.wrong(test.last.counts(counts))]
         if off:

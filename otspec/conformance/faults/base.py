@@ -19,6 +19,7 @@ from otspec.conformance.evidence.statistics import add_answer, no_answers
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
 from otspec.conformance.faults.setting import MarkedText, setting_of
+from otspec.models import Prefix
 
 Part = TypeVar("Part", bound=type[Any])
 EVERY = ("tokens", "block", "tree")
@@ -79,15 +80,17 @@ def joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
     """
     law = no_answers(kind, case)
     if not isinstance(kind, Texts):
-        for variant, laws in enumerate(_steps(machine, rule, kind, case)):
+        one_step = Machine if machine.across else machine
+        for variant, laws in enumerate(_steps(one_step, rule, kind, case)):
             for told, mass in laws.items():
                 add_answer(law, case, variant, told.mark, told.text, float(mass))
-    elif machine.across:
+    elif machine.reads_others and case.other is None:
+        raise CannotFollowError("where other texts of the batch have got to is not known")
+    elif machine.numbered:
         for variant, text, chance in _said_in_turn(machine, rule, kind, case):
             add_answer(law, case, variant, 0, text, chance)
     else:
-        steps = _steps(machine, rule, kind.step, case.after_any_symbol)
-        law[0] = _said(steps, kind.length, case)
+        law[0] = _said(machine, rule, kind, case)
     law /= case.variants
     law.flags.writeable = False
     return law
@@ -118,29 +121,71 @@ def _steps(machine: Any, rule: RightRule, kind: Kind, case: Case) -> list[dict[M
     return laws
 
 
-def _said(steps: list[dict[MarkedText, Number]], length: int, case: Case) -> Array:
+def _said(machine: Any, rule: RightRule, kind: Texts, case: Case) -> Array:
     """Return how likely each text of several steps is, of all pairs of models: (fine cells,)."""
-    n, starts = case.n, case.n + 1  # a step begins with the text, or after one of the symbols
+    setting, n, starts = setting_of(kind.step, case.after_any_symbol), case.n, case.n + 1
 
     @cache
-    def following(start: int, left: int) -> Array:
-        """Return how likely each text of so many symbols is, and one that is impossible."""
-        law = np.zeros(n**left + 1)
-        for told, mass in steps[start].items():
-            text = told.text[:left]
-            if n in text:
-                law[-1] += float(mass)
-                continue
-            rest, place = left - len(text), 0
-            for symbol in text:
-                place = place * n + symbol
-            after = following(start - start % starts + text[-1] + 1, rest) if rest else WHOLE
-            # The texts that begin with this one stand next to each other.
-            law[place * n**rest : (place + 1) * n**rest] += float(mass) * after[:-1]
-            law[-1] += float(mass) * after[-1]
-        return law
+    def steps(start: int, handed: Any, left: int) -> dict[tuple[Prefix, int, Any], Number]:
+        """Return the law of what a step says, the symbol that the next follows, what it gets."""
 
-    laws = [following(variant * starts, length) for variant in range(case.variants)]
+        def says(chance: Branch) -> tuple[Prefix, int, Any]:
+            made = machine(setting, start, chance)
+            if made.across:
+                made.needed = left
+            if handed is not None:
+                made.goes_on(handed)
+            text = made.says(rule.run).text
+            return text, text[-1] if made.last is None else made.last, made.handed()
+
+        return law_of(says, least=LEAST, most=MOST_WAYS)
+
+    @cache
+    def parts(start: int, handed: Any, left: int) -> tuple[Array, dict[tuple[int, Any], float]]:
+        """Return the law of texts that a step goes on with, and where it goes without a symbol."""
+        law = np.zeros(n**left + 1)
+        stays: dict[tuple[int, Any], float] = {}
+        known = steps(setting.firsts[start], handed, left if machine.across else 0)
+        for (text, last, after), chance in known.items():
+            said, mass = text[:left], float(chance)
+            if n in (*said, last):
+                law[-1] += mass
+                continue
+            begins = start - start % starts + last + 1, after
+            if not said:
+                stays[begins] = stays.get(begins, 0.0) + mass
+                continue
+            rest, place = left - len(said), 0
+            for symbol in said:
+                place = place * n + symbol
+            following = goes_on(*begins, rest) if rest else WHOLE
+            # The texts that begin with this one stand next to each other.
+            law[place * n**rest : (place + 1) * n**rest] += mass * following[:-1]
+            law[-1] += mass * following[-1]
+        return law, stays
+
+    @cache
+    def goes_on(start: int, handed: Any, left: int) -> Array:
+        """Return how likely each text of so many symbols is, and one that is impossible."""
+        keys, laws = [(start, handed)], []
+        share: dict[tuple[int, int], float] = {}
+        for row, key in enumerate(keys):  # grows
+            law, stays = parts(*key, left)
+            laws.append(law)
+            keys += [each for each in stays if each not in keys]
+            share |= {(row, keys.index(each)): mass for each, mass in stays.items()}
+        if not share:
+            return laws[0]
+        matrix = np.eye(len(keys))
+        for place, mass in share.items():
+            matrix[place] -= mass
+        try:
+            whole: Array = np.linalg.solve(matrix, np.array(laws))[0]
+        except np.linalg.LinAlgError as error:
+            raise CannotFollowError("texts do not end") from error
+        return whole
+
+    laws = [goes_on(variant * starts, None, kind.length) for variant in range(case.variants)]
     return np.append(np.concatenate([law[:-1] for law in laws]), sum(law[-1] for law in laws))
 
 
@@ -150,19 +195,18 @@ WHOLE = np.array([1.0, 0.0])  # what follows a whole text: nothing, and it is no
 def _said_in_turn(
     machine: Any, rule: RightRule, kind: Texts, case: Case
 ) -> Iterator[tuple[int, tuple[int, ...], float]]:
-    """Yield the same where each step depends on what the steps before have left."""
+    """Yield the same where a step gets the random numbers of the steps before."""
     setting, starts = setting_of(kind.step, case.after_any_symbol), case.n + 1
 
     def text(variant: int, chance: Branch) -> tuple[int, ...]:
         said: tuple[int, ...] = ()
         step: Any = None
-        after = 0
         while len(said) < kind.length and case.n not in said:
+            after = said[-1] + 1 if said else 0
             before, step = step, machine(setting, variant * starts + after, chance)
             if before is not None:
-                step.goes_on(before)
+                step.goes_on(before.handed())
             said += step.says(rule.run).text
-            after = (said[-1] if step.last is None else step.last) + 1
         return said[: kind.length]
 
     for variant in range(case.variants):

@@ -1,7 +1,5 @@
 """Faults in rows: those that a verifier is told, and those that drafts are drawn from."""
 
-from functools import cached_property
-
 import numpy as np
 
 from otspec.conformance.faults.base import known
@@ -10,7 +8,6 @@ from otspec.conformance.faults.setting import TEXT, Row
 
 SEVERAL = ("block", "tree")
 BY_NODE = "index rows by node, not by depth or place among siblings"
-BY_REQUEST = "index rows by request; check offsets of uneven batches"
 SAME = "hand the verifier the very row that the token was drawn from, after all warping"
 
 
@@ -104,6 +101,29 @@ class TargetFirst(Machine):
         return super().target(TEXT)
 
 
+def behind(machine: Machine, node: int) -> int:
+    """Return the first draft after a node, whatever of it is looked at; the last node itself."""
+    below = machine.setting.below[node]
+    return next((child for child in below if machine.there[child]), node)
+
+
+@known("target's row of the place after", "the row after i drafts verifies draft i + 1", SEVERAL)
+class TargetAhead(Machine):
+    """Each draft is verified with the target's row behind it, the last one with its own."""
+
+    def target(self, node: int) -> Row:
+        return super().target(behind(self, node))
+
+
+@known("draft's row of the place after", "take row i for draft i: the row after i drafts", SEVERAL)
+class DraftAhead(Machine):
+    """Each draft is verified with the row of the draft behind it, the last one with its own."""
+
+    def draft(self, node: int) -> Row:
+        child = behind(self, node)
+        return super().draft(node if behind(self, child) == child else child)
+
+
 @known("target's row of a sibling", BY_NODE, ("tree",))
 class TargetOfSibling(Machine):
     """Below a node the target's row of its first sibling is used."""
@@ -118,45 +138,6 @@ class DraftOfSibling(Machine):
 
     def draft(self, node: int) -> Row:
         return super().draft(node if node == TEXT else self.siblings(node)[0])
-
-
-class WithOtherRow(Machine):
-    """A row of a batch with another row of it."""
-
-    other_rows = True
-
-    @cached_property
-    def other(self) -> Machine:
-        """The other row, with drafts of its own."""
-        others = self.setting.others
-        return Machine(self.setting, others[self.chance.choose([1] * len(others))], self.chance)
-
-
-@known("target of another row of the batch", BY_REQUEST)
-class TargetOfOther(WithOtherRow):
-    """The target's rows are those of another request."""
-
-    def target(self, node: int) -> Row:
-        return self.other.target(node)
-
-
-@known("draft of another row of the batch", BY_REQUEST)
-class DraftOfOther(WithOtherRow):
-    """The draft's rows are those of another request."""
-
-    def draft(self, node: int) -> Row:
-        return self.other.draft(node)
-
-
-@known("drafts of another row of the batch", BY_REQUEST)
-class TokensOfOther(WithOtherRow):
-    """Both rows are those of another request, the drafts are those of this one."""
-
-    def draft(self, node: int) -> Row:
-        return self.other.draft(node)
-
-    def target(self, node: int) -> Row:
-        return self.other.target(node)
 
 
 @known("warping applied to the draft only", "warp the target's logits by the same settings")

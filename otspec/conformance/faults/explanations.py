@@ -6,11 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from otspec.conformance.cases.cases import PADDING
 from otspec.conformance.cases.generated import DrawnToken, Texts
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.cases.warping import Warped, neutral
-from otspec.conformance.evidence.batches import BesideRejected, KernelBatches
+from otspec.conformance.evidence.batches import (
+    BesideOthers,
+    BesideRejected,
+    KernelBatches,
+    SingleRows,
+)
 from otspec.conformance.faults.base import FAULTS, Fault, Seen, faults_of, law_or_none
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule, rules_of
@@ -51,9 +57,12 @@ def explanations(
     # Faults with one law on these cases share an entry, joined by "or". If none explains all cases,
     # one of another strength or across steps may, or two at once, joined by "together with".
     # pipeline: the verifier drafts, too. beside: it is right alone, and wrong beside another row.
+    seen = list(seen)
     order = looked_at(seen)
     if not (order and order[0].off):
         return Explanations([])
+    if all(each.case.behind != "same" for each in seen if each.off):
+        return Explanations([PADDING], sure=False)  # what stands behind drafts is looked at
     step = kind.step if isinstance(kind, Texts) else kind
     faults = [
         fault
@@ -69,7 +78,10 @@ def explanations(
     ]
     all_of_them = [one for one in everywhere if not one.fault.machine.across]
     marked = any(each.counts[1:].any() for each in order)
-    left = _left(all_of_them, kind, order, marked, FORGIVEN)
+    # Each explains a case with a finding at least.
+    left = _left(
+        all_of_them, kind, order, marked, min(FORGIVEN, sum(each.off for each in order) - 1)
+    )
     fewest = min((one.misfits for one in left), default=1)
     if fewest:
         strong = _of_some_strength(all_of_them, kind, order, marked)
@@ -169,7 +181,8 @@ def explained(
             and not task.costly
         ]
 
-    seen, pairs = seen_in(KernelBatches), seen_in(BesideRejected)
+    others = seen_in(BesideOthers)
+    seen, pairs = seen_in(KernelBatches) + others, seen_in(BesideRejected)
     beside = bool(pairs) and not any(each.off for each in seen)
     if any(isinstance(each.case, Warped) for each in seen):
         # A verifier that warps does so on all cases, on the others by nothing.
@@ -177,6 +190,8 @@ def explained(
     kind = tasks[0].kind
     drafts = isinstance(kind, (DrawnToken, Texts))
     names, sure = explanations(kind, pairs if beside else seen, pipeline=drafts, beside=beside)
+    if others and not names:
+        names, sure = _of_other_rows(kind, others, tasks, results)
     findings = [
         replace(found, looks_like=tuple(names), perhaps=bool(names) and not sure)
         if found.observed and not found.looks_like
@@ -184,12 +199,29 @@ def explained(
         for _, found in results
         if found is not None
     ]
+    padded = [PADDING] if any(PADDING in found.looks_like for found in findings) else []
     return tuple(findings), tuple(
         in_words(each)
-        for shown in names[:1]
+        for shown in names[:1] or padded
         for name in shown.split(OR)
         for each in name.split(AND)
     )
+
+
+def _of_other_rows(
+    kind: Kind,
+    others: Sequence[Seen],
+    tasks: Sequence[Task],
+    results: Sequence[tuple[Tried, Finding | None]],
+) -> Explanations:
+    """Return the faults of other rows that explain texts beside others, if each alone is right."""
+    alone = [
+        result for task, result in zip(tasks, results, strict=True) if task.batches is SingleRows
+    ]
+    if any(found for _, found in alone):
+        return Explanations([])
+    names, sure = explanations(kind, others, pipeline=True, beside=True)
+    return Explanations(names, sure and any(tried.size for tried, _ in alone))
 
 
 def in_words(name: str) -> str:

@@ -13,6 +13,8 @@ from otspec.conformance.cases.drafting import siblings_of
 from otspec.conformance.faults.setting import TEXT, MarkedText, Row, Setting
 from otspec.drafts import LAWS
 
+WHOLE_TEXT = 1 << 30  # tokens that a text still needs where none is near its end
+
 
 class Machine(Chance):
     """The parts of a right verifier, of which a fault replaces one.
@@ -24,7 +26,9 @@ class Machine(Chance):
     """
 
     other_rows: ClassVar[bool] = False  # whether it only shows beside other rows of a batch
+    reads_others: ClassVar[bool] = False  # whether it reads another row of a batch
     across: ClassVar[bool] = False  # whether it shows only in texts of several steps
+    numbered: ClassVar[bool] = False  # whether it hands random numbers to the next step
     strength: ClassVar[float] = 1.0  # how strong the fault is, if it has a strength
     strengths: ClassVar[tuple[float, float] | None] = None  # range in which the strength is fitted
 
@@ -36,6 +40,7 @@ class Machine(Chance):
         self.tokens = dict(enumerate(drafts))
         self.n = len(setting.target[variant][0])
         self.last: int | None = None  # what the next step follows; None: the last that is said
+        self.needed = WHOLE_TEXT  # how many tokens a text still needs
         self.tested = TEXT  # the child that a rule's program looked at last
         sets = setting.sets
         self.there = sets[chance.choose([1] * len(sets))] if len(sets) > 1 else sets[0]
@@ -44,8 +49,11 @@ class Machine(Chance):
         """Return what a rule says of these parts."""
         return run(self)
 
-    def goes_on(self, before: Any) -> None:
-        """Take what a fault hands over from the verifier of the step before."""
+    def handed(self) -> Any:
+        """Return what a fault hands over to the next step."""
+
+    def goes_on(self, handed: Any) -> None:
+        """Take what the step before has handed over."""
 
     # The drafted tree: tokens by node, in the order of drawing.
 

@@ -235,7 +235,7 @@ class FewBits(Machine):
     """Uniform numbers have 6 bits, and 0 is one of them."""
 
     def passes(self, chance: float, child: int) -> bool:
-        return super().passes(min(1.0, (math.floor(chance * 64) + 1) / 64), child)
+        return super().passes((math.floor(chance * 64) + 1) / 64, child)
 
 
 @known("random numbers that are not uniform", "draw from [0, 1), not from a normal distribution")

@@ -65,7 +65,10 @@ def setting_of(kind: Kind, case: Case) -> Setting:
     sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
     raw = {name: _tables(rows) for name, rows in getattr(case, "raw", {}).items()}
     whole = case.with_rejected if case.beside else case
-    others = tuple(range(case.variants * case.beside, whole.variants))
+    if case.other is None:
+        others = tuple(range(case.variants * case.beside, whole.variants))
+    else:  # at the beginning of its text, where it stays
+        others = (case.other * (case.n + 1),)
     return Setting(kind, _tables(whole.draft), _tables(whole.target), sets, raw, others)
 
 

@@ -1,24 +1,219 @@
-"""Faults that reach from one step to the next: numbers that come again, and a stale text."""
+"""Faults between the steps of a text, at its end, and between texts whose rows are exchanged."""
 
-from typing import Self
+from collections import defaultdict
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeAlias
 
+from otspec.conformance.cases.cases import PADDING
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.randomness import FRESH, WithNumbers, inverted
 from otspec.conformance.faults.setting import TEXT, MarkedText, Row
+from otspec.conformance.following.uniform import Uniform
 
 SEVERAL = ("block", "tree")
+ALL_OUT = "give out all that is kept and the token after it, each once, and go on from that token"
+BY_REQUEST = "index rows by request; check offsets of uneven batches"
+CUT = "verify the last step as all others, and cut the text behind its last token"
+Numbers: TypeAlias = defaultdict[int, Uniform]
 EACH_STEP = f"{FRESH}, in each step; seed once for a text"
+
+
+class BetweenSteps(Machine):
+    """A verifier that shows only in texts of several steps."""
+
+    across = True
+
+
+@known("token after a whole path lost", ALL_OUT, SEVERAL, pipeline=True)
+class BonusLost(BetweenSteps):
+    """The token after a whole path is not given out, but the next step follows it."""
+
+    def answer(self, node: int, token: int) -> MarkedText:
+        told = super().answer(node, token)
+        if self.children(node):
+            return told
+        self.last = token
+        return told._replace(text=told.text[:-1])
+
+
+@known("last token of each step lost", ALL_OUT, SEVERAL, pipeline=True)
+class LastLost(BetweenSteps):
+    """A step gives out the kept drafts alone, but the next step follows the token after them."""
+
+    def answer(self, node: int, token: int) -> MarkedText:
+        told, self.last = super().answer(node, token), token
+        return told._replace(text=told.text[:-1])
+
+
+class AfterToken(BetweenSteps):
+    """A verifier that knows the last token of the step before."""
+
+    _before: int | None = None
+    _token = 0
+
+    def handed(self) -> int:
+        """Return the last token of this step."""
+        return self._token
+
+    def goes_on(self, handed: int) -> None:
+        """Take the last token of the step before."""
+        self._before = handed
+
+    def answer(self, node: int, token: int) -> MarkedText:
+        """Return what the verifier says, and keep its token."""
+        self._token = token
+        return super().answer(node, token)
+
+
+@known("last token of each step doubled", ALL_OUT, SEVERAL, pipeline=True)
+class LastDoubled(AfterToken):
+    """Each step begins with the last token of the step before, which is given out again."""
+
+    def answer(self, node: int, token: int) -> MarkedText:
+        told = super().answer(node, token)
+        again = () if self._before is None else (self._before,)
+        return told._replace(text=(*again, *told.text))
+
+
+@known("text ends with a draft that is not verified", CUT, SEVERAL, pipeline=True)
+class EndDrafted(BetweenSteps):
+    """The last token of a text is drawn from the draft, and returned without a look."""
+
+    def answer(self, node: int, token: int) -> MarkedText:
+        told = super().answer(node, token)
+        if len(told.text) < self.needed:
+            return told
+        kept = told.text[: self.needed - 1]
+        row = self.setting.draft[self.variant][kept[-1] + 1 if kept else 0]
+        return told._replace(text=(*kept, self.pick(row)))
+
+
+@known("text filled up with drafts that are not verified", CUT, SEVERAL, pipeline=True)
+class FilledUp(BetweenSteps):
+    """Where drafts are enough for the rest of a text, they are returned without a look."""
+
+    def says(self, run: Callable[[Any], MarkedText]) -> MarkedText:
+        path: list[int] = []
+        node = TEXT
+        while below := self.children(node):
+            node = below[0]
+            path.append(node)
+        if self.needed > len(path):
+            return super().says(run)
+        return MarkedText(0, tuple(map(self.token, path[: self.needed])))
+
+
+@known("text ends with padding", CUT, SEVERAL, pipeline=True)
+class EndPadded(BetweenSteps):
+    """The last token of a text is token 0, whatever was verified."""
+
+    def answer(self, node: int, token: int) -> MarkedText:
+        told = super().answer(node, token)
+        if len(told.text) < self.needed:
+            return told
+        return told._replace(text=(*told.text[: self.needed - 1], 0))
+
+
+@known("text ends with its last token once more", CUT, SEVERAL, pipeline=True)
+class EndRepeated(AfterToken):
+    """The last token of a text is the one before it, written once more."""
+
+    def answer(self, node: int, token: int) -> MarkedText:
+        told = super().answer(node, token)
+        if len(told.text) < self.needed:
+            return told
+        kept = told.text[: self.needed - 1]
+        last = kept[-1] if kept else self._before
+        return told if last is None else told._replace(text=(*kept, last))
+
+
+@known(
+    PADDING,
+    "look at as many drafts as there are, and draw what follows them from the target",
+    SEVERAL,
+    pipeline=True,
+)
+class PaddingCounted(BetweenSteps):
+    """Where fewer drafts are drawn, as near the end of a text, padding is verified behind them."""
+
+    def token(self, node: int) -> int:
+        return 0 if len(self.path(node)) >= self.needed else super().token(node)
+
+
+class WithOtherRow(Machine):
+    """A row of a batch with another row of it."""
+
+    other_rows = reads_others = True
+
+    @cached_property
+    def other(self) -> Machine:
+        """The other row, with drafts of its own."""
+        others = self.setting.others
+        return Machine(self.setting, others[self.chance.choose([1] * len(others))], self.chance)
+
+
+@known("target of another row of the batch", BY_REQUEST)
+class TargetOfOther(WithOtherRow):
+    """The target's rows are those of another request."""
+
+    def target(self, node: int) -> Row:
+        return self.other.target(node)
+
+
+@known("draft of another row of the batch", BY_REQUEST)
+class DraftOfOther(WithOtherRow):
+    """The draft's rows are those of another request."""
+
+    def draft(self, node: int) -> Row:
+        return self.other.draft(node)
+
+
+@known("drafts of another row of the batch", BY_REQUEST)
+class TokensOfOther(WithOtherRow):
+    """Both rows are those of another request, the drafts are those of this one."""
+
+    def draft(self, node: int) -> Row:
+        return self.other.draft(node)
+
+    def target(self, node: int) -> Row:
+        return self.other.target(node)
+
+
+@known("target of another text after a rejection", BY_REQUEST, SEVERAL, pipeline=True)
+class TargetOfOtherNext(WithOtherRow):
+    """The step after a rejection has the target's rows of another text of the batch."""
+
+    across = True
+    stale = rejected = False
+
+    def handed(self) -> bool:
+        return self.rejected
+
+    def goes_on(self, handed: bool) -> None:
+        self.stale = handed
+
+    def target(self, node: int) -> Row:
+        return self.other.target(node) if self.stale else super().target(node)
+
+    def answer(self, node: int, token: int) -> MarkedText:
+        self.rejected = bool(self.children(node))
+        return super().answer(node, token)
 
 
 class SameNumbers(WithNumbers):
     """A verifier whose numbers are those of the first step, as far as they have names."""
 
-    across = True
+    across = numbered = True
 
-    def goes_on(self, before: Self) -> None:
+    def handed(self) -> Numbers:
+        """Return the numbers of this step."""
+        return self._numbers
+
+    def goes_on(self, handed: Numbers) -> None:
         """Take the numbers of the step before."""
-        self._numbers = before._numbers
+        self._numbers = handed
 
     def drafted(self, node: int, weights: Row) -> int:
         """Draw the token of a node by its number, which is none of a test."""
@@ -57,8 +252,8 @@ class DraftsOfFirst(SameNumbers):
 class DrawOfStepBefore(SameNumbers):
     """The first draft of a step is drawn with the number that drew the token before it."""
 
-    def goes_on(self, before: Self) -> None:
-        drawn = before._numbers.get(TEXT)
+    def goes_on(self, handed: Numbers) -> None:
+        drawn = handed.get(TEXT)
         if drawn is not None:
             self._numbers[len(self.kind.parents)] = drawn
 

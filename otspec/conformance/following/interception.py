@@ -90,24 +90,25 @@ def random_functions() -> dict[str, Callable[..., Any]]:
 
 
 @contextmanager
-def intercepted(chance: Branch) -> Iterator[None]:
-    """Let the random calls of PyTorch, NumPy and ``random`` be branches."""
-    # The functions of `numpy.random` and `random`, and `torch.manual_seed`, are replaced, for all
-    # threads, and put back whatever happens; PyTorch is asked to tell of its calls, in this thread.
+def intercepted(chance: Branch) -> Iterator[Callable[[Any], Any]]:
+    """Let random calls be branches, inside :func:`nothing_escapes`; give what reads answers."""
+    # PyTorch is asked to tell of its calls, in this thread, and `torch.manual_seed` is replaced.
     with ExitStack() as stack:
         stack.enter_context(running(chance))
-        stack.enter_context(_replaced(np.random, numpy_functions()))
-        stack.enter_context(_replaced(random, random_functions()))
-        if "torch" in sys.modules:
-            from otspec.conformance.following.torch.streams import TorchStreams
-            from otspec.conformance.following.torch.table import torch_mode
+        if "torch" not in sys.modules:
+            yield lambda answer: answer
+            return
+        from otspec.conformance.following.torch.ledger import Ledger
+        from otspec.conformance.following.torch.streams import TorchStreams
+        from otspec.conformance.following.torch.table import torch_mode
 
-            streams, torch = TorchStreams(chance), sys.modules["torch"]
-            stack.callback(streams.put_back)
-            for module in (torch, torch.random):
-                stack.enter_context(_replaced(module, {"manual_seed": streams.begin}))
-            stack.enter_context(torch_mode(streams))
-        yield
+        streams, torch = TorchStreams(chance), sys.modules["torch"]
+        ledger = Ledger(streams)
+        stack.callback(streams.put_back)
+        for module in (torch, torch.random):
+            stack.enter_context(_replaced(module, {"manual_seed": streams.begin}))
+        stack.enter_context(torch_mode()(ledger))
+        yield ledger.read
 
 
 @contextmanager
@@ -125,13 +126,15 @@ def _replaced(module: ModuleType, functions: Mapping[str, Callable[..., Any]]) -
 @contextmanager
 def nothing_escapes() -> Iterator[None]:
     """Refuse code that draws, or seeds, random numbers which are not intercepted."""
-    # The states of the generators that a process shares are compared, and put back.
+    # The functions of `numpy.random` and `random` are replaced, for all threads, and put back
+    # whatever happens. The states of the generators that a process shares are compared.
     check_nothing_runs()
     generators = _generators()
     before = {name: read() for name, (read, _) in generators.items()}
     changed = []
     try:
-        yield
+        with _replaced(np.random, numpy_functions()), _replaced(random, random_functions()):
+            yield
     finally:
         for name, (read, write) in generators.items():
             if _differ(read(), before[name]):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from otspec._base.arithmetic import Number
 from otspec.chance import Branch
 from otspec.conformance.following.products import first
 from otspec.conformance.following.symbols import RandomNumber
@@ -23,10 +24,21 @@ class Pending:
             self._drawn.append(self._draw())
         return self._drawn[0]
 
+    def ways(self) -> list[tuple[Any, Number]] | None:
+        """Return all that it can be and the probability of each branch; None if not known."""
+        return None
 
-def chosen(chance: Branch, masses: Sequence[Any]) -> Pending:
-    """Return a token to be drawn with given masses."""
-    return Pending(lambda: chance.choose(masses))
+
+class Chosen(Pending):
+    """A token to be drawn with given masses."""
+
+    def __init__(self, chance: Branch, masses: Sequence[Any]) -> None:
+        super().__init__(lambda: chance.choose(masses))
+        self._chance, self._masses = chance, masses
+
+    def ways(self) -> list[tuple[Any, Number]] | None:
+        """Return the tokens and their branches, if it is not drawn: a branch's last choice."""
+        return None if self._drawn else self._chance.every(self._masses)
 
 
 def distinct(chance: Branch, masses: Sequence[Any], size: int) -> list[Pending]:

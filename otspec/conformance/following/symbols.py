@@ -232,7 +232,7 @@ class RandomNumber:
             return self._base_below(exponential(y))
         if y <= 0:
             return False
-        x = powered(y, over(1, self.power))
+        x = y if self.power == 1 else powered(y, over(1, self.power))
         return self._base_below(x) if self.power > 0 else not self._base_below(x)
 
     def _base_below(self, x: Number) -> bool:

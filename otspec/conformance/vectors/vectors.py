@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from otspec._base.arguments import as_choice, as_float_above, as_list, as_path, as_real
-from otspec._base.digits import written
+from otspec._base.coerce import written
 from otspec._base.writing import write_text
 from otspec.conformance.check import LEAST
 from otspec.conformance.evidence import evidence as sequential

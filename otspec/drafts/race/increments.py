@@ -7,16 +7,9 @@ from operator import mul
 
 import numpy as np
 
-from otspec._base.arithmetic import (
-    Array,
-    Number,
-    as_whole,
-    is_exact,
-    prefix_sums,
-    suffix_sums,
-    zeros,
-)
-from otspec._base.digits import counted
+from otspec._base import arithmetic
+from otspec._base.arithmetic import Array, Number
+from otspec._base.coerce import counted
 from otspec.distributions import Distribution, complement
 from otspec.drafts.base import TABLE_LIMIT, TooManyTuplesError
 from otspec.drafts.race import inside as race
@@ -37,17 +30,17 @@ def inside_rises(rates: Distribution, k: int) -> Array:
         return rates.copy()
     if k == 2:
         return inside_pairs(rates)
-    found: Array = set_rises(rates, k) if is_exact(rates) else race.rises(rates, [k])[0]
+    found: Array = set_rises(rates, k) if arithmetic.is_exact(rates) else race.rises(rates, [k])[0]
     return found
 
 
 def inside_of_prefixes(rates: Distribution, ks: Sequence[int]) -> Array:
     """Return P(all k drafts inside the first j tokens) for several k: (len(ks), n + 1)."""
     # In floats all k > 2 cost one quadrature for the largest of them.
-    inside = zeros((len(ks), len(rates) + 1), like=rates)
+    inside = arithmetic.zeros((len(ks), len(rates) + 1), like=rates)
     many = sorted({k for k in ks if k > 2})
-    if is_exact(rates):
-        sums = {k: prefix_sums(set_rises(rates, k)) for k in many}
+    if arithmetic.is_exact(rates):
+        sums = {k: arithmetic.prefix_sums(set_rises(rates, k)) for k in many}
     else:
         sums = {
             k: _sums(rates, each) for k, each in zip(many, race.rises(rates, many), strict=True)
@@ -61,9 +54,9 @@ def inside_pairs(draft: Distribution) -> Array:
     """Return :func:`inside_rises` of two drafts."""
     # It is p(y) Σ_{x before y} p(x) (1/(1−p(x)) + 1/(1−p(y))).
     light, heavy, others = light_odds(draft)
-    pairs: Array = draft * prefix_sums(light)[:-1]
+    pairs: Array = draft * arithmetic.prefix_sums(light)[:-1]
     pairs[heavy + 1 :] += draft[heavy + 1 :] / others * draft[heavy]
-    return pairs + draft * (prefix_sums(draft)[:-1] / complement(draft))
+    return pairs + draft * (arithmetic.prefix_sums(draft)[:-1] / complement(draft))
 
 
 def light_odds(draft: Distribution) -> tuple[Array, int, Number]:
@@ -83,7 +76,7 @@ def set_rises(rates: Array, k: int) -> Array:
     # the rates lack to 1 is the rate of tokens that come later.
     support = np.flatnonzero(rates).tolist()
     check_steps(len(support), k)
-    weights, unit = as_whole(rates[support].tolist())
+    weights, unit = arithmetic.as_whole(rates[support].tolist())
     # By the bits of its tokens, a set's probability and the mass that it leaves, times the unit.
     sets: dict[int, tuple[Fraction, int]] = {0: (Fraction(1), unit)}
     for _ in range(k):
@@ -98,7 +91,7 @@ def set_rises(rates: Array, k: int) -> Array:
                     shares.append(share)
                     last.append(weight)
         sets = {both: (_dot(shares, last), left) for both, (left, shares, last) in larger.items()}
-    found = zeros(len(rates), like=rates)
+    found = arithmetic.zeros(len(rates), like=rates)
     for drafted, (mass, _) in sets.items():
         found[drafted.bit_length() - 1] += mass
     return found
@@ -106,7 +99,7 @@ def set_rises(rates: Array, k: int) -> Array:
 
 def _dot(fractions: list[Fraction], numbers: list[int]) -> Fraction:
     """Return the sum of the products, brought over one denominator first."""
-    whole, unit = as_whole(fractions)
+    whole, unit = arithmetic.as_whole(fractions)
     return Fraction(sum(map(mul, whole, numbers)), unit)
 
 
@@ -124,12 +117,12 @@ def check_steps(n: int, k: int) -> None:
 def _closed_form(draft: Distribution, k: int) -> Array:
     """Answer :func:`inside_of_prefixes` for one k ≤ 2."""
     if k == 1:
-        return prefix_sums(draft)
+        return arithmetic.prefix_sums(draft)
     # 1 − P = c (1 + Σ p/(1−p)) with c outside; the heaviest token's odds might overflow, but
     # once it is inside, c is at most its complement.
-    outside = suffix_sums(draft)
+    outside = arithmetic.suffix_sums(draft)
     light, heavy, others = light_odds(draft)
-    escape: Array = outside * (1 + prefix_sums(light))
+    escape: Array = outside * (1 + arithmetic.prefix_sums(light))
     escape[heavy + 1 :] += outside[heavy + 1 :] / others * draft[heavy]
     escape[0] = escape[0] * 0 + 1
     return 1 - escape

@@ -30,7 +30,7 @@ from typing import TypeAlias
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
-from otspec.drafts.race.times import quadrature
+from otspec.drafts.race.inside import quadrature
 
 _LIGHT = 1 / 8
 _TERMS = 24

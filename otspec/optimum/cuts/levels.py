@@ -18,8 +18,7 @@ from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.drafts.fixed import Certain
 from otspec.drafts.single import ByRatio, FixedButOne
-from otspec.optimum.cuts.minimum import minimum_cut
-from otspec.optimum.cuts.selections import TABLE_LIMIT
+from otspec.optimum.cuts.minimum import TABLE_LIMIT, minimum_cut
 
 _UNIT = 2**60  # the smallest float times this has an inverse
 

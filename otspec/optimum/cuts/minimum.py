@@ -1,17 +1,68 @@
-"""The minimum cut of a draft law and a target, by whichever way the law allows (Theory, 1)."""
+"""The minimum cut, and the law of the selected draft that proves it (Theory, 1, 2, 3, 13 and 14).
+
+A law b with b(A) ≥ P(all drafts inside A) for every token set A is the law of some selection of a
+draft (Hall's theorem; for i.i.d. drafts Border's). Maximal coupling of b with the target q then
+accepts Σ min(b, q). Whether b has the property is a minimum cut once more, with b for the target:
+where the best cut is a prefix by ascending target/draft, the prefixes by b/draft are enough.
+"""
 
 from collections.abc import Sequence
 from functools import singledispatch
 
 import numpy as np
 
-from otspec._base.arithmetic import IntArray, Number, as_number
+from otspec import ratios
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, positive_part, prefix_sums
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Independent, Masked, WithoutReplacement
 from otspec.drafts.base import TooManyTuplesError
 from otspec.drafts.fixed import Certain
 from otspec.drafts.single import ByRatio, FixedButOne
-from otspec.optimum.cuts import fixed, flow, halfplanes, prefix
+from otspec.optimum.cuts import flow, halfplanes, prefix
+from otspec.optimum.pools.pools import by_token, clipped_law
+
+TABLE_LIMIT = 10_000
+"""Most tuples of two independent drafts for which the flow is computed (about a second)."""
+
+
+def drafted(law: Certain, target: Distribution) -> IntArray:
+    """Return the minimum cut: the drafted tokens, with q(S), or none where that is 1."""
+    tokens: IntArray = np.unique(law.fixed)
+    return tokens if target[tokens].sum() < 1 else tokens[:0]
+
+
+def after_fixed(law: FixedButOne, target: Distribution) -> IntArray:
+    """Return the minimum cut where one draft is free: the fixed ones, and tokens by themselves."""
+    return after_fixed_with_bound(law, target)[0]
+
+
+def after_fixed_with_bound(law: FixedButOne, target: Distribution) -> tuple[IntArray, Number]:
+    """Return that cut and its bound."""
+    # All drafts are inside A only if the fixed ones are, and then the free draft x has to be: each
+    # x off the fixed ones costs the less of q(x) and its own mass.
+    fixed, free = law.fixed, law.free()
+    bound = target[fixed].sum() + np.minimum(target, free).sum()
+    if bound >= 1:
+        return np.empty(0, np.intp), as_number(1, like=target)
+    inside = target < free
+    inside[fixed] = True
+    return np.flatnonzero(inside), as_number(bound, like=target)
+
+
+def _on_drafted(law: Certain, target: Distribution) -> Array:
+    """Return the target on the drafted tokens, and all the rest of the mass on the first draft."""
+    tokens, rest = np.unique(law.fixed), target.copy()
+    rest[tokens] -= rest[tokens]
+    selected: Array = target - rest
+    selected[law.fixed[0]] += rest.sum()
+    return selected
+
+
+def _off_drafted(law: Certain, selection: Distribution) -> Number:
+    """Return the mass that a law of the selected draft has off the drafted tokens."""
+    off = selection.copy()
+    off[law.fixed] -= off[law.fixed]
+    return positive_part(np.asarray([off.sum()]))[0]
 
 
 def cut_bound(law: DraftLaw, target: Distribution, cut: Sequence[int] | IntArray) -> Number:
@@ -28,7 +79,7 @@ def bounded_cut(law: DraftLaw, target: Distribution) -> tuple[IntArray, Number]:
 
 
 bounded_cut.register(WithoutReplacement, prefix.by_ratio_with_bound)
-bounded_cut.register(FixedButOne, fixed.after_fixed_with_bound)
+bounded_cut.register(FixedButOne, after_fixed_with_bound)
 
 
 @singledispatch
@@ -38,8 +89,8 @@ def minimum_cut(law: DraftLaw, target: Distribution) -> IntArray:
 
 
 minimum_cut.register(ByRatio, prefix.by_ratio)
-minimum_cut.register(FixedButOne, fixed.after_fixed)
-minimum_cut.register(Certain, fixed.drafted)
+minimum_cut.register(FixedButOne, after_fixed)
+minimum_cut.register(Certain, drafted)
 
 
 @minimum_cut.register
@@ -52,7 +103,7 @@ def _of_masked(law: Masked, target: Distribution) -> IntArray:
 
 
 @minimum_cut.register
-def _(law: Independent, target: Distribution) -> IntArray:
+def _of_two(law: Independent, target: Distribution) -> IntArray:
     if law.k == 1:
         return prefix.by_ratio(IID(law.drafts[0], 1), target)
     if law.k == 2:
@@ -63,3 +114,75 @@ def _(law: Independent, target: Distribution) -> IntArray:
         raise TooManyTuplesError(
             f"{error}; rules.PriorityMixture(law, target, pools=256) certifies an interval"
         ) from error
+
+
+@singledispatch
+def best_selection(law: DraftLaw, target: Distribution) -> Array | None:
+    """Return a feasible law of the selected draft whose Σ min(b, q) is the optimum."""
+    # None where none can be had: for two independent drafts with more than 10,000 tuples.
+    return flow.selection_by_max_flow(law, target)
+
+
+@best_selection.register
+def _clipped(law: ByRatio, target: Distribution) -> Array:
+    """Return p·clip(q/p, low, high), tight at the minimum cut: the law of pooled selection."""
+    pools, drafted = by_token(law.draft, target).in_small_units(), law.draft > 0
+    inside = law.inside_prefixes(np.lexsort((pools.index, ~drafted)))
+    ends = np.cumsum(np.bincount(pools.index[drafted]))
+    return pools.law(clipped_law(pools, inside[np.concatenate([[0], ends])]).slopes)
+
+
+best_selection.register(Certain, _on_drafted)
+
+
+@best_selection.register
+def _after_fixed(law: FixedButOne, target: Distribution) -> Array:
+    """Return min(m, q) off the fixed drafts, m the free draft's law, and the rest on them."""
+    fixed, free = law.fixed, law.free()
+    if len(fixed) == 0:
+        return free
+    law_of_selection = np.minimum(free, target)
+    law_of_selection[fixed] = target[fixed]
+    rest = law.inside(fixed) + positive_part(free - target).sum() - target[fixed].sum()
+    law_of_selection[fixed[0]] += max(rest, rest * 0)  # rounding could make it negative
+    return law_of_selection
+
+
+@best_selection.register
+def _of_independent(law: Independent, target: Distribution) -> Array | None:
+    if law.k == 1:
+        return best_selection(IID(law.drafts[0], 1), target)
+    if law.k == 2 and law.table_rows() > TABLE_LIMIT:  # its cut took no flow
+        return None
+    return flow.selection_by_max_flow(law, target)
+
+
+@singledispatch
+def shortfall(law: DraftLaw, selection: Distribution) -> Number:
+    """Return the largest P(all drafts inside A) − b(A): 0 for a feasible selection law."""
+    return flow.shortfall_by_max_flow(law, selection)
+
+
+@shortfall.register
+def _of_prefixes(law: ByRatio, selection: Distribution) -> Number:
+    """Look at the prefixes by ascending b/p, of which one is the worst set of all."""
+    order = ratios.order(law.draft, selection)
+    return (law.inside_prefixes(order) - prefix_sums(selection[order])).max()
+
+
+shortfall.register(Certain, _off_drafted)
+
+
+@shortfall.register
+def _of_fixed(law: FixedButOne, selection: Distribution) -> Number:
+    """Add up where the free draft is likelier than it is selected: the worst set off the fixed."""
+    fixed, free = law.fixed, law.free()
+    missed = law.inside(fixed) + positive_part(free - selection).sum() - selection[fixed].sum()
+    return max(missed, missed * 0)
+
+
+@shortfall.register
+def _short_of_independent(law: Independent, selection: Distribution) -> Number:
+    if law.k == 1:
+        return shortfall(IID(law.drafts[0], 1), selection)
+    return flow.shortfall_by_max_flow(law, selection)

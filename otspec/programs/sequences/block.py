@@ -9,20 +9,13 @@ import numpy as np
 
 from otspec._base import arithmetic
 from otspec._base.arguments import as_callable
-from otspec._base.digits import plain
+from otspec._base.coerce import plain
 from otspec._base.frozen import Frozen
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.models.base import LanguageModel, Model
 from otspec.programs.formulation import ProgramBuilder, Size, arrow, check_size
-from otspec.programs.sequences.drafted import (
-    DraftedSets,
-    Sequences,
-    place_of,
-    summed_below,
-    text_at,
-    text_masses,
-    up_to_end,
-)
+from otspec.programs.sequences import drafted_texts
+from otspec.programs.sequences.drafted_texts import DraftedSets, Sequences
 from otspec.programs.sequences.path_program import PathPlan
 from otspec.programs.sequences.text_program import PriceBound
 from otspec.solvers import LinearProgram, Sense, SolverName, solve
@@ -70,7 +63,7 @@ class BlockPlan(Frozen):
         lowest = min(self.coupled.min(), 0)
         if -lowest > slack:
             raise ValueError(f"the coupling has a negative mass, {plain(lowest)}")
-        own = text_masses(self.target, self.drafted.depth, "target")
+        own = drafted_texts.text_masses(self.target, self.drafted.depth, "target")
         for name, found, wanted in (
             ("draft", self.coupled.sum(axis=1), self.drafted.chances),
             (
@@ -103,13 +96,13 @@ class BlockPlan(Frozen):
         for number, sequences in enumerate(drafted.candidates):
             first = int(np.searchsorted(drafted.pairs[0], number))
             for place in np.flatnonzero(masses[number] > 0).tolist():
-                head = text_at(place, length, n)[: kept[number, place]]
+                head = drafted_texts.text_at(place, length, n)[: kept[number, place]]
                 choice = next(
                     i for i, each in enumerate(sorted(sequences)) if each[: len(head)] == head
                 )
                 selected[first + choice] += masses[number, place]
-                ends[len(head)][place_of(head, n)] += masses[number, place]
-        return PathPlan.of(self.bound(), selected, summed_below(tuple(ends), n))
+                ends[len(head)][drafted_texts.place_of(head, n)] += masses[number, place]
+        return PathPlan.of(self.bound(), selected, drafted_texts.summed_below(tuple(ends), n))
 
     def _kept(self) -> arithmetic.Array:
         """Return how many tokens each set keeps of each block."""
@@ -118,7 +111,10 @@ class BlockPlan(Frozen):
         for number, texts in enumerate(self.drafted.sets):
             for text in texts:
                 beyond = n ** (length - len(text))
-                blocks = slice(place_of(text, n) * beyond, (place_of(text, n) + 1) * beyond)
+                blocks = slice(
+                    drafted_texts.place_of(text, n) * beyond,
+                    (drafted_texts.place_of(text, n) + 1) * beyond,
+                )
                 kept[number, blocks] = np.maximum(kept[number, blocks], len(text))
         return kept
 
@@ -191,7 +187,7 @@ class BlockCoupling(Frozen, ABC):
         masses = solution.primal.reshape(len(sets), -1, beyond).sum(axis=2)
         for each, row in zip(sets, masses, strict=True):
             if each in possible:
-                coupled[drafted.numbers[up_to_end(each, self.target)]] += row
+                coupled[drafted.numbers[drafted_texts.up_to_end(each, self.target)]] += row
         duals = solution.duals[len(sets) :].reshape(-1, beyond).min(axis=1)
         return BlockPlan(drafted, self.target, coupled, duals)
 
@@ -264,7 +260,7 @@ def block_law(
     ``model``: prefix → distribution. ``name``: what error messages call the model. ``blocks``,
     shape (n**length, length): in lexicographic order. ``masses``: shape (n**length,).
     """
-    masses = text_masses(model, length, name)
+    masses = drafted_texts.text_masses(model, length, name)
     n = len(masses[1])
     blocks = np.indices((n,) * length).reshape(length, -1).T.astype(np.intp)
     return blocks, masses[-1]

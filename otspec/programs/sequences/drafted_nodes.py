@@ -14,15 +14,8 @@ from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts import IID, DraftLaw
 from otspec.models.base import LanguageModel
-from otspec.programs.sequences.drafted import (
-    Drafted,
-    Levels,
-    Marks,
-    highest_so_far,
-    shortest,
-    summed_below,
-    text_at,
-)
+from otspec.programs.sequences import drafted_texts
+from otspec.programs.sequences.drafted_texts import Drafted, Levels, Marks
 
 ChildrenLaw: TypeAlias = Callable[[Distribution, int], DraftLaw]
 """(draft, k) → the law of k children, such as :class:`otspec.IID`."""
@@ -82,7 +75,9 @@ class DraftedNodes(Drafted):
         for length, width in enumerate(self.branching):
             laws = []
             for place in range(self.n**length):
-                row = as_distribution(self.draft(text_at(place, length, self.n)), "draft")
+                row = as_distribution(
+                    self.draft(drafted_texts.text_at(place, length, self.n)), "draft"
+                )
                 key = width, row.tobytes() if row.dtype != object else tuple(row)
                 if key not in known:
                     known[key] = _Children(self.children(row, width))
@@ -112,7 +107,7 @@ class DraftedNodes(Drafted):
     def _missed(self, marks: Marks) -> Levels:
         """Return for each text, if it is drafted, how likely nothing marked is below it."""
         # That is 0 for marked texts and for all that go on from them.
-        hidden = highest_so_far(marks, self.n)
+        hidden = drafted_texts.highest_so_far(marks, self.n)
         like = self._laws[0][0].law.marginal(0)
         missed = zeros(self.n**self.depth, like=like) + 1
         levels = [np.where(hidden[-1], missed * 0, missed)]
@@ -129,7 +124,7 @@ class DraftedNodes(Drafted):
         before = total = prices[0][0]
         for price in np.unique(np.concatenate(prices)):
             if price > before:
-                marks = shortest(tuple(level >= price for level in prices), self.n)
+                marks = drafted_texts.shortest(tuple(level >= price for level in prices), self.n)
                 total = total + (price - before) * self.met(marks)
                 before = price
         return as_number(total, like=prices[0])
@@ -142,7 +137,7 @@ class DraftedNodes(Drafted):
         lead upwards from any start. No text goes on from another. None may be found although there
         are some.
         """
-        at_least = summed_below(tuple(level.astype(float) for level in kept), self.n)
+        at_least = drafted_texts.summed_below(tuple(level.astype(float) for level in kept), self.n)
         found: dict[bytes, tuple[float, Marks]] = {}
         for start in self._starts(at_least):
             most, missed = -np.inf, start
@@ -190,7 +185,7 @@ def most_apart(gains: Levels, left: Array, n: int) -> Marks:
         below = best.reshape(-1, n).sum(axis=1)
         marks.append(level > below)
         best = np.maximum(level, below)
-    return shortest((np.zeros(1, dtype=bool), *reversed(marks)), n)
+    return drafted_texts.shortest((np.zeros(1, dtype=bool), *reversed(marks)), n)
 
 
 class _Children:

@@ -11,15 +11,8 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import check_alike
 from otspec.models.base import LanguageModel
 from otspec.programs.formulation import ProgramBuilder
-from otspec.programs.sequences.drafted import (
-    Drafted,
-    DraftedSets,
-    Levels,
-    Marks,
-    added_up,
-    highest_so_far,
-    text_masses,
-)
+from otspec.programs.sequences import drafted_texts
+from otspec.programs.sequences.drafted_texts import Drafted, DraftedSets, Levels, Marks
 from otspec.solvers import LinearProgram, Solution
 
 
@@ -67,7 +60,7 @@ class KeptTexts(Frozen, ABC):
 
     @cached_property
     def _wanted(self) -> Levels:
-        return text_masses(self.target, self.drafted.depth, "target")
+        return drafted_texts.text_masses(self.target, self.drafted.depth, "target")
 
     @cached_property
     def places(self) -> tuple[IntArray, ...]:
@@ -117,7 +110,7 @@ class KeptTexts(Frozen, ABC):
         A text costs the weights of all its beginnings. One that is never drafted costs more than
         all others, so that nothing is gained by it.
         """
-        prices = added_up(self.levels(positive_part(weights)), self.drafted.n)
+        prices = drafted_texts.added_up(self.levels(positive_part(weights)), self.drafted.n)
         most = max(price.max() for price in prices) + self.drafted.depth
         for price, chance in zip(prices, self._drafted, strict=True):
             price[chance == 0] = most
@@ -190,7 +183,7 @@ class _WholeBlock(Correction):
     def left(self, prices: Levels, wanted: Levels, n: int) -> Number:
         """Return E[max len(s) − u(s)] over the beginnings of the target's text."""
         gains = tuple(length - level for length, level in enumerate(prices))
-        return (wanted[-1] * highest_so_far(gains, n)[-1]).sum()
+        return (wanted[-1] * drafted_texts.highest_so_far(gains, n)[-1]).sum()
 
     def ceiling(self, length: int, wanted: Array) -> Array:  # noqa: ARG002 -- of any length
         """Return M_b(s)."""

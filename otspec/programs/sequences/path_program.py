@@ -9,29 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_number,
-    is_exact,
-    positive_part,
-    sums_by,
-    zeros,
-)
-from otspec._base.digits import plain
+from otspec._base import arithmetic
+from otspec._base.arithmetic import Array, IntArray, Number
+from otspec._base.coerce import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.models.base import Prefix
 from otspec.programs.formulation import Size, check_size
-from otspec.programs.sequences.drafted import (
-    DraftedSets,
-    Levels,
-    Sequences,
-    differences,
-    place_of,
-    summed_below,
-    text_masses,
-)
+from otspec.programs.sequences import drafted_texts
+from otspec.programs.sequences.drafted_texts import DraftedSets, Levels, Sequences
 from otspec.programs.sequences.kept_texts import CORRECTIONS, KeptTexts
 from otspec.programs.sequences.text_program import PriceBound
 from otspec.solvers import SOLVERS, LinearProgram, Sense, Solution, SolverName, solve
@@ -71,12 +56,12 @@ class PathPlan(Frozen):
         """
         drafted = _sets(bound)
         sets = drafted.pairs[0]
-        selected = positive_part(selected)
-        rest = drafted.chances - sums_by(sets, selected, len(drafted.chances))
+        selected = arithmetic.positive_part(selected)
+        rest = drafted.chances - arithmetic.sums_by(sets, selected, len(drafted.chances))
         first = np.flatnonzero(np.r_[True, sets[1:] != sets[:-1]])
-        selected[first] = positive_part(selected[first] + rest[sets[first]])
+        selected[first] = arithmetic.positive_part(selected[first] + rest[sets[first]])
         passed = _passed(drafted, selected)
-        if not is_exact(selected):
+        if not arithmetic.is_exact(selected):
             rules = CORRECTIONS[bound.corrects]
             at_least = rules.mended(at_least, passed, _wanted(bound), drafted.n)
         return cls(bound, selected, at_least)
@@ -90,12 +75,14 @@ class PathPlan(Frozen):
     def expected(self) -> Number:
         """E[τ], the expected length of what is kept."""
         total = sum(level.sum() for level in self.at_least[1:])
-        return as_number(total, like=self.selected)
+        return arithmetic.as_number(total, like=self.selected)
 
     @cached_property
     def exactly(self) -> Levels:
         """How likely each text is what is kept."""
-        return tuple(map(positive_part, differences(self.at_least, self.drafted.n)))
+        return tuple(
+            map(arithmetic.positive_part, drafted_texts.differences(self.at_least, self.drafted.n))
+        )
 
     @cached_property
     def _stops(self) -> Levels:
@@ -103,7 +90,7 @@ class PathPlan(Frozen):
         passed = _passed(self.drafted, self.selected)
         stops = []
         for kept, all_kept, through in zip(self.exactly, self.at_least, passed, strict=True):
-            total = kept + positive_part(through - all_kept)
+            total = kept + arithmetic.positive_part(through - all_kept)
             total[total == 0] = 1
             stops.append(kept / total)
         stops[0][0] = stops[0][0] * 0 + 1
@@ -115,16 +102,18 @@ class PathPlan(Frozen):
         number = drafted.numbers.get(sequences)
         if number is None:
             raise ValueError(f"sequences is {plain(sequences)}: such a set is never drafted")
-        law: defaultdict[Prefix, Any] = defaultdict(lambda: as_number(0, like=self.selected))
+        law: defaultdict[Prefix, Any] = defaultdict(
+            lambda: arithmetic.as_number(0, like=self.selected)
+        )
         pairs = slice(*np.searchsorted(drafted.pairs[0], [number, number + 1]))
         for sequence, mass in zip(sorted(sequences), self.selected[pairs].tolist(), strict=True):
             left, text = mass / drafted.chances[number], sequence
             while left > 0:
-                stop = self._stops[len(text)][place_of(text, drafted.n)]
+                stop = self._stops[len(text)][drafted_texts.place_of(text, drafted.n)]
                 if stop > 0:
                     law[text] += left * stop
                 left, text = left * (1 - stop), text[:-1]
-        return dict(law) if law else {(): as_number(1, like=self.selected)}
+        return dict(law) if law else {(): arithmetic.as_number(1, like=self.selected)}
 
     def check(self) -> None:
         """Check from what each drafted set keeps that the plan is one, and its expectation.
@@ -136,9 +125,9 @@ class PathPlan(Frozen):
             length; at all in exact arithmetic, in floats by more than ten times the solvers'
             tolerance.
         """
-        slack = 0.0 if is_exact(self.selected) else 10 * SOLVER_TOLERANCE
+        slack = 0.0 if arithmetic.is_exact(self.selected) else 10 * SOLVER_TOLERANCE
         drafted = self.drafted
-        found = [zeros(len(level), like=level) for level in self.at_least]
+        found = [arithmetic.zeros(len(level), like=level) for level in self.at_least]
         for number, sequences in enumerate(drafted.candidates):
             law = self.kept(sequences)
             masses: Any = list(law.values())
@@ -148,8 +137,8 @@ class PathPlan(Frozen):
                 raise ValueError(f"the set {plain(sequences)} keeps what it has not")
             for text, chance in law.items():
                 mass = drafted.chances[number] * chance
-                found[len(text)][place_of(text, drafted.n)] += mass
-        summed = summed_below(tuple(found), drafted.n)
+                found[len(text)][drafted_texts.place_of(text, drafted.n)] += mass
+        summed = drafted_texts.summed_below(tuple(found), drafted.n)
         over = CORRECTIONS[self.bound.corrects].over(summed, _wanted(self.bound), drafted.n)
         worst = max(level.max() for level in over)
         if worst > slack:
@@ -167,7 +156,7 @@ def _sets(bound: PriceBound) -> DraftedSets:
 
 
 def _wanted(bound: PriceBound) -> Levels:
-    return text_masses(bound.target, bound.drafted.depth, "target")
+    return drafted_texts.text_masses(bound.target, bound.drafted.depth, "target")
 
 
 def _passed(drafted: DraftedSets, selected: Array) -> Levels:
@@ -176,8 +165,8 @@ def _passed(drafted: DraftedSets, selected: Array) -> Levels:
     ends = []
     for length in range(drafted.depth + 1):
         here = lengths == length
-        ends.append(sums_by(places[here], selected[here], drafted.n**length))
-    return summed_below(tuple(ends), drafted.n)
+        ends.append(arithmetic.sums_by(places[here], selected[here], drafted.n**length))
+    return drafted_texts.summed_below(tuple(ends), drafted.n)
 
 
 CHOSEN = 1e-11  # the smallest mass of a float solution that counts as more than rounding
@@ -223,7 +212,9 @@ class PathProgram(KeptTexts):
         drafted = model.rows("drafted", left[:, None], 0, chances[left])
         model.put(drafted[numbers], selected)
         pairs, texts = self._passed(sure)
-        surely = sums_by(texts, chances[self.drafted.pairs[0][sure[pairs]]], len(columns))
+        surely = arithmetic.sums_by(
+            texts, chances[self.drafted.pairs[0][sure[pairs]]], len(columns)
+        )
         met = model.rows("selected", columns[:, None], -np.inf, surely)
         model.put(met, columns)
         pairs, texts = self._passed(free)
@@ -278,7 +269,7 @@ class PathProgram(KeptTexts):
             if bound.value == found.value or chosen[best].all():
                 break
             chosen[best] = True
-        selected = zeros(len(chosen), like=found.primal)
+        selected = arithmetic.zeros(len(chosen), like=found.primal)
         selected[sure] = self.drafted.chances[self.drafted.pairs[0][sure]]
         selected[free] = found.primal[self.texts :]
         return PathPlan.of(bound, selected, self.at_least(found))

@@ -8,13 +8,13 @@ import numpy as np
 
 from otspec._base.arguments import as_callable, as_instance, as_real
 from otspec._base.arithmetic import IntArray, Number, as_number, is_exact, zeros
-from otspec._base.digits import plain
+from otspec._base.coerce import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import check_alike
 from otspec.models.base import LanguageModel
 from otspec.programs.formulation import Size, check_size
-from otspec.programs.sequences.drafted import Drafted, Levels, Marks, added_up, text_masses
 from otspec.programs.sequences.drafted_nodes import DraftedNodes
+from otspec.programs.sequences.drafted_texts import Drafted, Levels, Marks, added_up, text_masses
 from otspec.programs.sequences.kept_texts import CORRECTIONS, KeptTexts, as_corrects
 from otspec.solvers import LinearProgram, Sense, solve
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from otspec._base.arguments import as_generator
 from otspec._base.arithmetic import Array, Number, as_number
+from otspec._base.extras import memory
 from otspec._base.frozen import Frozen
-from otspec._base.memory import memory
 from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw

@@ -201,7 +201,7 @@ class VerifiedSelection(Frozen):
                 f"what becomes of {self.k} drafts takes sums over {n:,} tokens after each of them "
                 "to know exactly: estimate() simulates them"
             )
-        at_once = max(1, _TOGETHER // (n * states))
+        at_once = _TOGETHER // (n * states)  # which the limit of steps keeps above 0
         parts = [
             self._at(np.arange(start, min(start + at_once, n)), after, states)
             for start in range(0, n, at_once)

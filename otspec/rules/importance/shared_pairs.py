@@ -34,7 +34,7 @@ def shared_pairs(masses: Array, wanted: Array) -> Array:
 
 def quick_pairs(masses: Array, wanted: Array) -> Array:
     """Return the same for floats, compiled: worth its start where it is asked for often."""
-    from otspec.rules.importance.shared_pass import fast_push_all, fast_settle_all
+    from otspec.rules.importance.numba_pass import fast_push_all, fast_settle_all
 
     got, surplus = _begun(masses, wanted)
     fast_push_all(got, surplus)

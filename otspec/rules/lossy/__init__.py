@@ -10,8 +10,12 @@ from otspec.rules.lossy.attaining import rule_attaining
 from otspec.rules.lossy.base import LOSSY_RULES, AcceptOrReplace, AgainstAnother, LossyRule
 from otspec.rules.lossy.cactus import Cactus
 from otspec.rules.lossy.lenience import EntropyLenience, Lenience, LenientRule, MentoredDecoding
-from otspec.rules.lossy.likely_tokens import RelaxedTop, RollbackPolicy, TypicalAcceptance
-from otspec.rules.lossy.thresholded import ThresholdedTargetOnly
+from otspec.rules.lossy.likely_tokens import (
+    RelaxedTop,
+    RollbackPolicy,
+    ThresholdedTargetOnly,
+    TypicalAcceptance,
+)
 
 for _rule in (
     Lenience,

@@ -8,13 +8,8 @@ from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Number, zeros
 from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
-from otspec.rules.lossy.base import (
-    LARGEST,
-    AgainstAnother,
-    between,
-    jensen_shannon,
-    total_variation,
-)
+from otspec.rules.lossy import base
+from otspec.rules.lossy.base import LARGEST, AgainstAnother
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +37,7 @@ class InterpolatedVerification(AgainstAnother):
     title: ClassVar[str] = "interpolated target"
     source: ClassVar[str] = "transformers; Hao and Mou"
 
-    weight: Number = field(default=Fraction(1, 2), kw_only=True, metadata=between(0, 1))
+    weight: Number = field(default=Fraction(1, 2), kw_only=True, metadata=base.between(0, 1))
 
     @cached_property
     def aim(self) -> Distribution:
@@ -87,7 +82,7 @@ class FuzzyVerification(AgainstAnother):
     @cached_property
     def divergence(self) -> float:
         """Between draft and target, in nats."""
-        return jensen_shannon(self.draft, self.target)
+        return base.jensen_shannon(self.draft, self.target)
 
     @cached_property
     def aim(self) -> Distribution:
@@ -121,13 +116,13 @@ class CascadeByPosition(AgainstAnother):
     source: ClassVar[str] = "Narasimhan et al., eq. 10"
 
     alpha: Number = field(
-        default=Fraction(1, 20), kw_only=True, metadata=between(-LARGEST, LARGEST)
+        default=Fraction(1, 20), kw_only=True, metadata=base.between(-LARGEST, LARGEST)
     )
 
     @property
     def defers(self) -> bool:
         """Whether the target decides."""
-        cost = self.alpha * total_variation(self.draft, self.target)
+        cost = self.alpha * base.total_variation(self.draft, self.target)
         return bool(self.draft.max() < self.target.max() - cost)
 
     @cached_property
@@ -162,7 +157,7 @@ class CascadeByToken(AgainstAnother):
     title: ClassVar[str] = "cascade by token"
     source: ClassVar[str] = "Narasimhan et al., TokenV3"
 
-    alpha: Number = field(default=Fraction(3, 10), kw_only=True, metadata=between(0, 1))
+    alpha: Number = field(default=Fraction(3, 10), kw_only=True, metadata=base.between(0, 1))
 
     @cached_property
     def aim(self) -> Distribution:

@@ -1,31 +1,107 @@
-"""Barriers: which drafts compete for being selected (Pooled, prop. 2 and 4).
+"""Barriers: which drafts compete for being selected (Pooled, prop. 1, 2 and 4).
 
 With a set Z of knots as barriers, look at the highest group of pools between two barriers that
 holds a draft, and select one of its drafts. Where Z is random, made of the knots whose lifetime
 exceeds a uniform number, every feasible law that is convex between its tight knots is reached.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_number,
-    is_exact,
-    positive_part,
-    zeros,
-)
+from otspec._base import arithmetic
+from otspec._base.arithmetic import Array, IntArray, Number, is_exact, prefix_sums
 from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution
+from otspec.drafts import IID, WithoutReplacement
+from otspec.drafts.single import ByRatio
 from otspec.optimum.pools.knots import chain_sums
 from otspec.optimum.pools.pools import Pools, SelectionLaw
-from otspec.rules.pooled.inside_masses import InsideMasses
+
+
+class InsideMasses(Frozen, ABC):
+    """G at the m + 1 knots of pools, a convex curve over them."""
+
+    @property
+    @abstractmethod
+    def values(self) -> Array:
+        """G at each knot, shape (m + 1,): from 0 to 1."""
+
+    @property
+    @abstractmethod
+    def rises(self) -> Array:
+        """By how much G rises over each pool, shape (m,)."""
+
+    def chords(self, starts: IntArray, ends: IntArray, slopes: Array) -> Array:  # noqa: ARG002
+        """Return the slopes of chords between knots with all digits that are known."""
+        return slopes
+
+
+@dataclass(frozen=True, eq=False)
+class PowerMasses(InsideMasses):
+    """G = u^k at knot u, for k i.i.d. drafts."""
+
+    pools: Pools
+    k: int
+
+    @property
+    def values(self) -> Array:
+        """u^k at each knot, shape (m + 1,)."""
+        return self.pools.by_pool.powers(self.k)
+
+    @property
+    def rises(self) -> Array:
+        """By how much u^k rises over each pool, shape (m,)."""
+        slopes = self.pools.by_pool.slopes(slice(-1), slice(1, None), self.k)
+        rises: Array = self.pools.draft * slopes
+        return rises
+
+    def chords(self, starts: IntArray, ends: IntArray, slopes: Array) -> Array:
+        """Return slopes of chords, in floats from the tokens' own masses."""
+        # So no knot is rounded to a float before its power is taken.
+        return slopes if is_exact(slopes) else self.pools.by_token.slopes(starts, ends, self.k)
+
+
+@dataclass(frozen=True, eq=False)
+class SummedMasses(InsideMasses):
+    """G as sums of what is known of each pool."""
+
+    # (m,): the probability that all drafts are in the pool or below, and not all below
+    steps: Array
+
+    @property
+    def rises(self) -> Array:
+        """By how much G rises over each pool, shape (m,)."""
+        return self.steps
+
+    @property
+    def values(self) -> Array:
+        """G at each knot, shape (m + 1,)."""
+        return prefix_sums(self.steps)
+
+
+@singledispatch
+def inside_masses_of(law: ByRatio, pools: Pools) -> InsideMasses:
+    """Return G of a draft law over pools of its draft distribution, in whatever unit."""
+    last = np.cumsum(np.bincount(pools.index[pools.tokens > 0], minlength=len(pools.draft)))
+    inside = law.inside_prefixes(pools.in_order)[: int(last[-1]) + 1]
+    return SummedMasses(np.diff(inside[np.concatenate([[0], last])]))
+
+
+@inside_masses_of.register
+def _(law: IID, pools: Pools) -> InsideMasses:
+    return PowerMasses(pools, law.k)
+
+
+@inside_masses_of.register
+def _(law: WithoutReplacement, pools: Pools) -> InsideMasses:
+    return SummedMasses(pools.rises_without_replacement(law.draft, law.k))
+
 
 NEAR = 4
 """How many knots are looked at one by one for one that is a barrier."""
@@ -69,7 +145,7 @@ class Barriers(Frozen):
         """Yield each group, ``lowest`` to ``end`` − 1, whose highest drafted pool is ``top``."""
         # ``span``: for how much of the uniform number drafts in the group compete; they sum to 1.
         knots, (lifetimes, lower, higher) = self._knots[0], self._longer
-        one = as_number(1, like=self.spans)
+        one = arithmetic.as_number(1, like=self.spans)
         low = int(knots.searchsorted(top, side="right")) - 1
         now, high = one - one, low + 1
         while now < one:
@@ -145,14 +221,14 @@ def find_barriers(law: SelectionLaw, heights: InsideMasses) -> Barriers:
     from otspec._base import compiling
     from otspec.rules.pooled import barrier_process
 
-    widths, tight, one = law.pools.draft, law.tight, as_number(1, like=law.pools.draft)
+    widths, tight, one = law.pools.draft, law.tight, arithmetic.as_number(1, like=law.pools.draft)
     masses = heights.rises
-    fast = compiling.HAS_NUMBA and not is_exact(widths)
+    fast = compiling.HAS_NUMBA and not arithmetic.is_exact(widths)
     rising = barrier_process.fast_rising if fast else barrier_process.rising
     run = barrier_process.fast_run if fast else barrier_process.run
     slopes = rising(*_arguments(fast, law.slopes, widths, tight))
-    kinks = zeros(len(tight), like=widths)
-    kinks[1:-1] = positive_part(np.diff(slopes.astype(widths.dtype, copy=False)))
+    kinks = arithmetic.zeros(len(tight), like=widths)
+    kinks[1:-1] = arithmetic.positive_part(np.diff(slopes.astype(widths.dtype, copy=False)))
     # A knot without a kink is never a barrier: what is around it is one group from the start.
     chords = masses / widths
     there = tight.copy()
@@ -163,7 +239,7 @@ def find_barriers(law: SelectionLaw, heights: InsideMasses) -> Barriers:
     found = run(*arguments)
     spans, rises, ends_of_knots = (values.astype(widths.dtype, copy=False) for values in found[:3])
     starts, ends, parents = (places.astype(np.intp, copy=False) for places in found[3:])
-    lifetimes = zeros(len(tight), like=widths)
+    lifetimes = arithmetic.zeros(len(tight), like=widths)
     lifetimes[knots] = ends_of_knots
     lifetimes[tight] = np.inf
     origins = np.repeat(np.arange(len(knots) - 1), np.diff(knots))

@@ -7,15 +7,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from otspec._base import arithmetic
 from otspec._base.arguments import as_real
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_number,
-    positive_part,
-    refuse_long_power,
-)
+from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_k
@@ -25,8 +19,7 @@ from otspec.optimum.acceptance import optima_of
 from otspec.optimum.pools.pools import Pools, SelectionLaw, by_thresholds, clipped_law
 from otspec.ratios import Pair
 from otspec.rules.base.pair_rule import PairRule
-from otspec.rules.pooled.barriers import Barriers, find_barriers
-from otspec.rules.pooled.inside_masses import InsideMasses, inside_masses_of
+from otspec.rules.pooled.barriers import Barriers, InsideMasses, find_barriers, inside_masses_of
 from otspec.rules.pooled.partitions import ByToken, Partition, Thresholds, as_partition
 
 
@@ -56,7 +49,9 @@ def losses(law: SelectionLaw, target: Distribution) -> Array:
     # Below the cut a pool could accept all its target mass, above it all that is selected.
     pools = law.pools
     excess = pools.law(law.slopes) - target
-    return pools.gathered(positive_part(np.where(pools.index < law.cut, -excess, excess)))
+    return pools.gathered(
+        arithmetic.positive_part(np.where(pools.index < law.cut, -excess, excess))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +75,7 @@ class PooledRule(PairRule):
     ) -> None:
         super().__init__(draft, target, k, normalize=normalize)
         self.check_k(self.k)
-        refuse_long_power(self.draft, self.k)
+        arithmetic.refuse_long_power(self.draft, self.k)
         self._hold(pools=as_partition(pools).fitting(self.law))
 
     @classmethod
@@ -170,11 +165,11 @@ class PooledRule(PairRule):
     def loss_bound(self) -> Number:
         """Return a bound, from the knots alone, on the optimum less the acceptance."""
         if self.pools.optimal:
-            return as_number(0, like=self.draft)
+            return arithmetic.as_number(0, like=self.draft)
         wanted = self.wanted_law
         lost = losses(wanted, self.target).sum()
         beyond = wanted.pools.beyond_cut(wanted.slopes, wanted.cut, self.law)
-        return as_number(lost + beyond, like=self.draft)
+        return arithmetic.as_number(lost + beyond, like=self.draft)
 
     def _by_token(self) -> Array:
         """Return min(b, q), shape (n,); by enumeration with pools that are not optimal."""

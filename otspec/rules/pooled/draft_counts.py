@@ -4,17 +4,8 @@ from math import comb
 
 import numpy as np
 
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_whole,
-    is_exact,
-    over_one_denominator,
-    positive_part,
-    quotient,
-    zeros,
-)
+from otspec._base import arithmetic
+from otspec._base.arithmetic import Array, IntArray, Number
 from otspec.distributions import Distribution
 from otspec.optimum.pools.knots import power_slope
 from otspec.rules.pooled.barriers import Barriers
@@ -28,9 +19,9 @@ def selected_counts(barriers: Barriers, k: int, tokens: IntArray | None = None) 
     pools = barriers.pools
     own = np.arange(len(pools.tokens)) if tokens is None else tokens
     # Exact numbers become whole ones: masses over `unit`, lengths over `whole`.
-    draft, knots, unit = over_one_denominator(pools.tokens[own], pools.knots)
+    draft, knots, unit = arithmetic.over_one_denominator(pools.tokens[own], pools.knots)
     index = pools.index[own]
-    spans, whole = as_whole(barriers.spans.tolist())
+    spans, whole = arithmetic.as_whole(barriers.spans.tolist())
     weights = np.array(spans, dtype=draft.dtype)
     counts = np.zeros((k, len(draft)), dtype=draft.dtype)
     occurring = np.flatnonzero(weights > 0)
@@ -47,7 +38,7 @@ def selected_counts(barriers: Barriers, k: int, tokens: IntArray | None = None) 
         selected = _in_group(masses, others, below, k) * weights[some][which]
         for row, chances in zip(counts, selected, strict=True):
             np.add.at(row, places, chances)
-    divided = np.frompyfunc(lambda count: quotient(count, whole * unit**k), 1, 1)(counts)
+    divided = np.frompyfunc(lambda count: arithmetic.quotient(count, whole * unit**k), 1, 1)(counts)
     return np.asarray(divided, dtype=draft.dtype)
 
 
@@ -84,7 +75,7 @@ def residual_hits(target: Distribution, barriers: Barriers, power: int) -> Numbe
     # taken out of every knot above it; the difference to the whole is what happens with y among
     # the drafts. The cost is the number of residual tokens times that of groups that reject.
     pools, draft = barriers.pools, barriers.pools.tokens
-    residual = positive_part(target - barriers.law)
+    residual = arithmetic.positive_part(target - barriers.law)
     total = residual.sum()
     rejected = _rejected_draft(target, barriers)
     below = np.concatenate([rejected[:1] * 0, np.cumsum(rejected)])
@@ -117,8 +108,8 @@ def residual_hits(target: Distribution, barriers: Barriers, power: int) -> Numbe
 
 def _rejected_draft(target: Distribution, barriers: Barriers) -> Array:
     """Return the draft mass of each pool that is rejected when it is selected, shape (m,)."""
-    law_of_selection, chances = barriers.law, zeros(len(target), like=target)
-    excess = positive_part(law_of_selection - target)
+    law_of_selection, chances = barriers.law, arithmetic.zeros(len(target), like=target)
+    excess = arithmetic.positive_part(law_of_selection - target)
     rejected = excess > 0
     chances[rejected] = excess[rejected] / law_of_selection[rejected]
     return barriers.pools.gathered(barriers.pools.tokens * chances)
@@ -126,7 +117,7 @@ def _rejected_draft(target: Distribution, barriers: Barriers) -> Array:
 
 def _worth_counting(rejections: Array) -> Array:
     """Return which groups to count: in floats all but those that add up to nothing."""
-    if is_exact(rejections):
+    if arithmetic.is_exact(rejections):
         return np.asarray(rejections > 0, dtype=bool)
     order = np.argsort(rejections)
     counted = np.ones(len(rejections), dtype=bool)

@@ -10,17 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_number,
-    is_exact,
-    positive_part,
-    prefix_sums,
-    sums_by,
-    zeros,
-)
+from otspec._base import arithmetic
+from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
@@ -50,7 +41,7 @@ class GradedPools(Pools):
     @cached_property
     def by_token(self) -> Knots:
         """The knots as sums of parts of tokens' masses."""
-        if is_exact(self.tokens):
+        if arithmetic.is_exact(self.tokens):
             return self.by_pool
         masses = np.concatenate([self.tokens * (1 - self.part), self.tokens * self.part])
         return Knots.of_tokens(masses, np.concatenate([self.index, self.upper]), len(self.draft))
@@ -63,8 +54,10 @@ class GradedPools(Pools):
     def gathered(self, values: Array) -> Array:
         """Return for each pool what its tokens have, by their parts: (n,) -> (m,)."""
         drafted, count = self.tokens > 0, len(self.draft)
-        lower = sums_by(self.index[drafted], (values * (1 - self.part))[drafted], count)
-        gathered: Array = lower + sums_by(self.upper[drafted], (values * self.part)[drafted], count)
+        lower = arithmetic.sums_by(self.index[drafted], (values * (1 - self.part))[drafted], count)
+        gathered: Array = lower + arithmetic.sums_by(
+            self.upper[drafted], (values * self.part)[drafted], count
+        )
         return gathered
 
     def below(self, tokens: IntArray, knots: IntArray) -> Array:
@@ -88,15 +81,15 @@ class GradedPools(Pools):
         """Return by how much P(all arrivals that count are below) rises over each pool: (m,)."""
         tokens, last = np.flatnonzero(draft), len(self.draft)
         draft, heavy = draft[tokens], self.heavy[tokens]
-        heights = zeros(last + 1, like=draft)
-        heights[last:] = as_number(1, like=draft)
+        heights = arithmetic.zeros(last + 1, like=draft)
+        heights[last:] = arithmetic.as_number(1, like=draft)
         for knot in range(1, last):
             inside = draft * self.between(tokens, 0, knot)
             above = draft * self.between(tokens, knot, last)
-            light = as_number(inside[~heavy].sum(), like=draft)
-            beyond = as_number(above.sum(), like=draft)
+            light = arithmetic.as_number(inside[~heavy].sum(), like=draft)
+            beyond = arithmetic.as_number(above.sum(), like=draft)
             heights[knot] = all_below(inside[heavy], light, beyond, k)
-        return positive_part(np.diff(heights))
+        return arithmetic.positive_part(np.diff(heights))
 
     def counted_once(self, tokens: IntArray) -> Array:
         """Return whether only the first arrival of each token counts: (t,) -> (t,)."""
@@ -107,7 +100,7 @@ class GradedPools(Pools):
         """Return b(A) − f(A) for the tokens A below the ratio of a knot, which parts straddle."""
         below = (self.index < cut) & (self.tokens > 0)
         selected = self.law(slopes)[below].sum()
-        return as_number(selected - law.inside(np.flatnonzero(below)), like=self.draft)
+        return arithmetic.as_number(selected - law.inside(np.flatnonzero(below)), like=self.draft)
 
     def placements(self, tokens: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Number]]:
         """Yield where drafts may be put, and how likely: up to 2^k ways."""
@@ -117,7 +110,7 @@ class GradedPools(Pools):
             both = [(int(self.index[token]), 1 - part), (int(self.upper[token]), part)]
             ways.append([(pool, chance) for pool, chance in both if chance > 0])
         for way in product(*ways):
-            chance = as_number(1, like=self.draft)
+            chance = arithmetic.as_number(1, like=self.draft)
             for _, each in way:
                 chance = chance * each
             yield tuple(pool for pool, _ in way), chance
@@ -134,8 +127,8 @@ def grades(like: Distribution, most: Number, count: int) -> Array:
     """Return 0 and ``count`` grades from 1/2 to ``most`` in equal steps, shape (count + 1,)."""
     highest = Fraction(most)
     steps = [LOWEST + (highest - LOWEST) * Fraction(j, count - 1) for j in range(count)]
-    ascending = zeros(count + 1, like=like)
-    ascending[1:] = steps if is_exact(like) else [float(step) for step in steps]
+    ascending = arithmetic.zeros(count + 1, like=like)
+    ascending[1:] = steps if arithmetic.is_exact(like) else [float(step) for step in steps]
     return ascending
 
 
@@ -150,11 +143,11 @@ def _(law: WithoutReplacement, heavy: Array) -> Number:
     """Return Σ 1/(1 − s_i) over i < k, s_i the mass of the i heaviest of the heavy tokens."""
     ascending = np.sort(law.draft[heavy])
     light = law.draft[~heavy].sum()
-    lefts = light + prefix_sums(ascending)[::-1]
+    lefts = light + arithmetic.prefix_sums(ascending)[::-1]
     distinct = min(law.k - 1, len(ascending))
     lefts = np.concatenate([lefts[: distinct + 1], np.repeat(lefts[distinct], law.k)])[1 : law.k]
-    if is_exact(lefts):
-        return as_number(1 + sum(1 / left for left in lefts), like=law.draft)
+    if arithmetic.is_exact(lefts):
+        return arithmetic.as_number(1 + sum(1 / left for left in lefts), like=law.draft)
     return 1 + math.fsum(1 / max(left, _LEAST) for left in lefts.tolist())
 
 
@@ -176,12 +169,12 @@ def by_grade(
     lower[draft == 0] = 0
     upper = np.minimum(lower + 1, count)
     # A draft of y goes to the upper grade with probability `part`, so that the mean is the ratio.
-    part, between = zeros(len(draft), like=draft), (draft > 0) & (lower < count)
+    part, between = arithmetic.zeros(len(draft), like=draft), (draft > 0) & (lower < count)
     low, high = levels[lower[between]], levels[upper[between]]
     part[between] = (keys[between] - low) / (high - low)
     upper[part == 0] = lower[part == 0]
-    masses = sums_by(lower, draft * (1 - part), count + 1)
-    masses = masses + sums_by(upper, draft * part, count + 1)
+    masses = arithmetic.sums_by(lower, draft * (1 - part), count + 1)
+    masses = masses + arithmetic.sums_by(upper, draft * part, count + 1)
     # Grades that no token has are left out, and the others numbered anew.
     filled = masses > 0
     number = np.maximum(np.cumsum(filled) - 1, 0)

@@ -31,7 +31,7 @@ from otspec.rules.pooled.partitions import Partition
 _SMALL = 2.0**-20
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False)
 class PooledSelectionWithoutReplacement(PooledRule):
     """Select one of k distinct drafts by random barriers, then couple maximally.
 

@@ -13,15 +13,8 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from otspec import ratios
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    positive_part,
-    prefix_sums,
-    suffix_sums,
-    zeros,
-)
+from otspec._base import arithmetic
+from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 
@@ -65,13 +58,13 @@ def cut_value(drafts: Array, target: Distribution, members: Array) -> Number:
 
 def masses(drafts: Array, members: Array) -> Array:
     """Return p_i(A) for every draft, shape (k,)."""
-    inside: Array = zeros(len(drafts), like=drafts) + drafts[:, members].sum(axis=1)
+    inside: Array = arithmetic.zeros(len(drafts), like=drafts) + drafts[:, members].sum(axis=1)
     return inside
 
 
 def rises(low: Array, step: Array) -> Array:
     """Return Π_i (low + step) − Π_i low as a sum of positive terms: (k, m), (k, m) -> (m,)."""
-    total = zeros(step.shape[1], like=step)
+    total = arithmetic.zeros(step.shape[1], like=step)
     for i in range(len(step)):
         others = np.prod((low + step)[:i], axis=0) * np.prod(low[i + 1 :], axis=0)
         total += step[i] * others
@@ -84,7 +77,7 @@ def _worthwhile(drafts: Array, target: Distribution, members: Array, joining: bo
     if joining:
         worth: Array = target < rises(inside + 0 * drafts, drafts)
     else:
-        worth = target > rises(positive_part(inside - drafts), drafts)
+        worth = target > rises(arithmetic.positive_part(inside - drafts), drafts)
     return worth
 
 
@@ -109,7 +102,7 @@ class CutPool(Frozen):
     def loss(self, law: Distribution) -> Number:
         """Return by how much a law of the selected token is below the target, outside above it."""
         excess = law[self.tokens] - self.target[self.tokens]
-        lost: Number = positive_part(-excess if self.inside else excess).sum()
+        lost: Number = arithmetic.positive_part(-excess if self.inside else excess).sum()
         return lost
 
     @cached_property
@@ -120,7 +113,7 @@ class CutPool(Frozen):
             return served[0] * 0, ()
         order = ratios.ascending(wanted)
         served, wanted = served[order], wanted[order]
-        low, high = prefix_sums(served)[1:-1], suffix_sums(served)[1:-1]
+        low, high = arithmetic.prefix_sums(served)[1:-1], arithmetic.suffix_sums(served)[1:-1]
         with np.errstate(over="ignore"):
             gains = (
                 (wanted[-1] - wanted[:-1]) * low if self.inside else (wanted[1:] - wanted[0]) * high
@@ -133,7 +126,7 @@ class CutPool(Frozen):
         """Σ c_i p_i and target/Σ c_i p_i for each token; 0 where nothing is served."""
         served = (self.rates[:, None] * self.drafts[:, self.tokens]).sum(axis=0)
         wanted = ratios.target_to_draft(served, self.target[self.tokens])
-        wanted[served == 0] = zeros(1, like=served)[0]
+        wanted[served == 0] = arithmetic.zeros(1, like=served)[0]
         return served, wanted
 
 

@@ -14,16 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from otspec import ratios
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_number,
-    is_exact,
-    positive_part,
-    prefix_sums,
-    zeros,
-)
+from otspec._base import arithmetic
+from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
@@ -50,7 +42,7 @@ class OrderSearch:
         self.draft_law, self.levels = law, levels
         self.orders: list[IntArray] = []
         self.laws: list[Array] = []
-        self.bound: Number = as_number(1, like=levels)
+        self.bound: Number = arithmetic.as_number(1, like=levels)
         self.cut = np.array([], dtype=np.intp)
 
     @property
@@ -63,12 +55,12 @@ class OrderSearch:
         """Add an order, the most urgent token first, and return its law."""
         rising = order[::-1]
         inside = self.draft_law.inside_prefixes(rising)
-        law = zeros(len(order), like=self.levels)
-        law[rising] = positive_part(np.diff(inside))  # floats may fall by rounding
-        cuts = prefix_sums(self.levels[0][rising]) + (1 - inside)
+        law = arithmetic.zeros(len(order), like=self.levels)
+        law[rising] = arithmetic.positive_part(np.diff(inside))  # floats may fall by rounding
+        cuts = arithmetic.prefix_sums(self.levels[0][rising]) + (1 - inside)
         least = int(np.argmin(cuts))
         if cuts[least] < self.bound:
-            self.bound = as_number(cuts[least], like=self.levels)
+            self.bound = arithmetic.as_number(cuts[least], like=self.levels)
             self.cut = np.sort(rising[:least])
         self.orders.append(order)
         self.laws.append(law)
@@ -94,12 +86,12 @@ class OrderSearch:
         # Not checked further: whatever the weights, the law is known and a cut gives the bound.
         if solution.status is not Status.OPTIMAL:
             raise SolverError(f"{program.title}: {solution.status.value}")
-        weights = positive_part(solution.primal[: len(laws)])
+        weights = arithmetic.positive_part(solution.primal[: len(laws)])
         used = np.flatnonzero(weights > 0)
         weights = weights[used] / weights.sum()
         law = (weights[:, None] * laws[used]).sum(axis=0)
         # A row's dual is the worth of a share; per mass it is that over the target.
-        prices = zeros(len(flat), like=self.levels)
+        prices = arithmetic.zeros(len(flat), like=self.levels)
         wanted = flat > 0
         with np.errstate(over="ignore"):
             prices[wanted] = solution.duals[1:] / flat[wanted]
@@ -115,13 +107,13 @@ def _weighing(laws: Array, target: Distribution) -> LinearProgram:
     wanted = np.flatnonzero(target > 0)
     with np.errstate(over="ignore"):
         shares = laws[:, wanted] / target[wanted]
-    if not is_exact(target):
+    if not arithmetic.is_exact(target):
         shares = np.minimum(shares, LARGEST_SHARE)
     # Columns: the weight of each order, then the share a(y) of each token.
     # Rows: the weights sum to 1, then a(y) - Σ_r w_r b_r(y)/q(y) <= 0 for each token.
     (count, n), every = shares.shape, np.arange(len(wanted))
-    orders, tokens = np.nonzero(shares > (0 if is_exact(target) else 1e-9))
-    zero, one = zeros(1, like=target), zeros(1, like=target) + 1
+    orders, tokens = np.nonzero(shares > (0 if arithmetic.is_exact(target) else 1e-9))
+    zero, one = arithmetic.zeros(1, like=target), arithmetic.zeros(1, like=target) + 1
     infinite = np.full(count + n, np.inf).astype(target.dtype)
     return LinearProgram(
         "weighing of priority orders",
@@ -190,7 +182,7 @@ def mix_priorities(law: DraftLaw, target: Distribution, gap: Number, most: int) 
     adding = FIRST_ORDERS
     while True:
         found = search.weighed()
-        accepted = as_number(np.minimum(found.law, target).sum(), like=target)
+        accepted = arithmetic.as_number(np.minimum(found.law, target).sum(), like=target)
         if search.bound - accepted <= gap or len(search.orders) >= most:
             break
         search.explore(found, min(adding, most - len(search.orders) - 1))

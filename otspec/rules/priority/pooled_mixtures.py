@@ -93,7 +93,7 @@ def mix_cut_pools(
     problem = Problem.of_law(law, target)
     drafts = problem.drafts
     cut, size, tried = cut_pools.cut_by_moves(drafts, target), min(FIRST_POOLS, count), 0
-    pools, orders = problem.pools_about(cut, size), np.zeros((0, 0), dtype=np.intp)
+    pools, orders = problem.pools_about(cut, size), np.empty((0, 0), dtype=np.intp)
     best: Mixture | None = None
     while True:
         # New orders of the pools, and the best weights of all orders (column generation).

@@ -19,12 +19,8 @@ from otspec.coupling import Coupling
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.estimate import Estimate
-from otspec.rules.base.accepted import (
-    DrawnDrafts,
-    Estimated,
-    enumerated_acceptance,
-    refuse_many_tuples,
-)
+from otspec.rules.base import accepted
+from otspec.rules.base.accepted import DrawnDrafts, Estimated
 from otspec.rules.base.law_rule import LawRule
 from otspec.rules.priority.order_search import Mixture, mix_priorities
 from otspec.rules.priority.pooled_mixtures import mix_cut_pools, mix_groups
@@ -210,8 +206,8 @@ class PriorityMixture(LawRule):
         """
         if self.mixture.accepted == self.bound:
             return self.bound
-        refuse_many_tuples(self.law)
-        return enumerated_acceptance(self)
+        accepted.refuse_many_tuples(self.law)
+        return accepted.enumerated_acceptance(self)
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
         """Estimate what :meth:`accepted` says; for the acceptance only residual hits are drawn."""

@@ -6,14 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import (
-    Array,
-    Number,
-    as_number,
-    over_one_denominator,
-    positive_part,
-    zeros,
-)
+from otspec._base import arithmetic
+from otspec._base.arithmetic import Array, Number
 from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, normalized
@@ -120,7 +114,7 @@ class KSequential(PairRule):
         # Draft i is accepted as y after i − 1 rejections, each of which was y with probability r =
         # p − min(p, q/ρ) and another with 1 − β − r; later ones are y with probability p.
         accepted, rejected = no_counts(self), no_counts(self)
-        draft, kept, unit = over_one_denominator(self.draft, self._kept()[0])
+        draft, kept, unit = arithmetic.over_one_denominator(self.draft, self._kept()[0])
         lost = draft - kept
         elsewhere = np.maximum(unit - kept.sum() - lost, 0)
         rejected[0] += unit // unit
@@ -138,8 +132,11 @@ class KSequential(PairRule):
         # comes again among the later ones, or from the residual.
         kept, beta = self._kept()
         lost, residual = self.draft - kept, normalized(self._residual(), self.target)
-        elsewhere = positive_part(1 - beta - lost)
-        by_draft, first = zeros((self.k, len(kept)), like=kept), zeros(len(kept), like=kept) + 1
+        elsewhere = arithmetic.positive_part(1 - beta - lost)
+        by_draft, first = (
+            arithmetic.zeros((self.k, len(kept)), like=kept),
+            arithmetic.zeros(len(kept), like=kept) + 1,
+        )
         for i in range(self.k):
             later = self.k - 1 - i
             again = kept * geometric(1 - beta, later) if later else 0 * kept
@@ -150,12 +147,12 @@ class KSequential(PairRule):
     def _kept(self) -> tuple[Array, Number]:
         """Return min(p, q/ρ) and its sum β."""
         kept = accepted_each(self.draft, self.target, self.rho)
-        return kept, as_number(kept.sum(), like=self.draft)
+        return kept, arithmetic.as_number(kept.sum(), like=self.draft)
 
     def _residual(self) -> Array:
         """Return q − min(p, q/ρ) p_acc/β, which sums to 1 − p_acc, shape (n,)."""
         kept, beta = self._kept()
-        residual: Array = positive_part(self.target - kept * geometric(1 - beta, self.k))
+        residual: Array = arithmetic.positive_part(self.target - kept * geometric(1 - beta, self.k))
         return residual
 
     @cached_property

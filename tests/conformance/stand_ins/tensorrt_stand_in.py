@@ -65,6 +65,42 @@ def verify_dynamic_tree_rejection_from_logits_out(
     return None, index, count, tokens
 
 
+def verify_dynamic_tree_rejection_out(
+    draft_tokens,
+    target_logits_tree,
+    retrieve_next_token,
+    retrieve_next_sibling,
+    tree_valid,
+    temperatures,
+    top_k,
+    top_p,
+    num_gens,
+    num_spec_step,
+    seed=0,
+    offset=0,
+):
+    """Verify as we understand the later one: a draw from the target, as far as it was drafted."""
+    assert top_k is top_p is None
+    assert draft_tokens.dtype == torch.int64
+    assert tree_valid.all()
+    target = (target_logits_tree / temperatures[0]).softmax(-1).unflatten(0, (num_gens, -1))
+    index = torch.zeros(num_gens, num_spec_step, dtype=torch.int64)
+    tokens, count = torch.zeros_like(index), torch.zeros(num_gens, dtype=torch.int64)
+    for row in range(num_gens):
+        slot, kept = 0, 0
+        while True:
+            token = int(torch.multinomial(target[row, slot], 1)[0])
+            tokens[row, kept], child = token, int(retrieve_next_token[row, slot])
+            while child >= 0 and int(draft_tokens[row, child - 1]) != token:
+                child = int(retrieve_next_sibling[row, child])
+            if child < 0:
+                break
+            slot, kept = child, kept + 1
+            index[row, kept] = slot
+        count[row] = kept
+    return index, count, tokens
+
+
 class DynamicTreeOpsConverter:
     """A converter of trees of K children, so deep, of so many nodes, for so many rows."""
 

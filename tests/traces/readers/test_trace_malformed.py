@@ -21,6 +21,8 @@ SECONDS = 600
 READ_EACH = """
 import contextlib, io, json, resource, sys
 from otspec.cli.main import main
+from otspec.cli.shared import progress
+progress._LINE_S = float("inf")  # no line of progress, however slow the machine is
 resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))
 for line in sys.stdin:
     out, err = io.StringIO(), io.StringIO()

@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass
 
 from otspec.batch._array_api.library import BLOCK, Array, Library
-from otspec.batch._array_api.pooled.barriers import ascending, descending
-from otspec.batch._array_api.pooled.graded_pools import LOWEST, GradedPools, best_pools
+from otspec.batch._array_api.pooled import graded_pools
+from otspec.batch._array_api.pooled.graded_pools import LOWEST, GradedPools
 from otspec.batch._array_api.sums import KnownWeight, Terms, in_blocks, totals
 
 
@@ -194,7 +194,9 @@ def arrival_pools(
     heavy = heavy_tokens(library, draft, target, number)
     at = _grades(library, heavy, count, k, grades)
     above, inside = _knots(library, draft, target, heavy, at, count, k)
-    return ArrivalPools(best_pools(library, at, above, inside, library.factor), heavy, above)
+    return ArrivalPools(
+        graded_pools.best_pools(library, at, above, inside, library.factor), heavy, above
+    )
 
 
 def _grades(library: Library, heavy: Heavy, count, k: int, grades: int) -> Array:
@@ -228,7 +230,7 @@ def _knots(library: Library, draft, target, heavy: Heavy, at, count, k: int) -> 
     over = xp.minimum(over, masses)
     all_light = heavy.light[..., None] * factor
     light_over = xp.clip((light[..., 1:] - light[..., :-1]) / steps, min=0.0)
-    light_over = descending(library, xp.minimum(light_over, all_light))
+    light_over = graded_pools.descending(library, xp.minimum(light_over, all_light))
     total = (xp.sum(heavy.drafted, axis=-1) + heavy.light)[..., None]
     above = (xp.sum(over, axis=-1) + light_over) / total
     # At the lowest knot everything is above, at the highest nothing.
@@ -242,8 +244,8 @@ def _knots(library: Library, draft, target, heavy: Heavy, at, count, k: int) -> 
     )
     zero, one = xp.zeros_like(total), xp.ones_like(total)
     # What rounding has put out of order.
-    above = descending(library, xp.concat([one * factor, above], axis=-1))
-    inside = ascending(library, inside)
+    above = graded_pools.descending(library, xp.concat([one * factor, above], axis=-1))
+    inside = graded_pools.ascending(library, inside)
     return xp.concat([above, zero], axis=-1), xp.concat([zero, inside, one], axis=-1)
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from otspec.batch._array_api.coupling import accepts, draw_rest, verified
-from otspec.batch._array_api.inversion import locate, off_drafts
+from otspec.batch._array_api.inversion import accepts, draw_rest, locate, off_drafts, verified
 from otspec.batch._array_api.library import Array, Library, Problem
-from otspec.batch._array_api.pooled.barriers import group_end, group_start
 from otspec.batch._array_api.pooled.clock_pools import ArrivalPools, arrival_pools
-from otspec.batch._array_api.pooled.graded_pools import split
+from otspec.batch._array_api.pooled.graded_pools import group_end, group_start, split
 from otspec.batch._array_api.sums import block_sums, the_target, totals
 from otspec.batch._results import Verified
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from otspec.batch._array_api.coupling import accepts, draw_rest
+from otspec.batch._array_api.inversion import accepts, draw_rest
 from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.sums import block_sums, excess, the_target, totals
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock

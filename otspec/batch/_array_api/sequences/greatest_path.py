@@ -75,7 +75,7 @@ def _place(problem: Problem, i: int, alike, share) -> tuple[_Place, Array, Array
 def _skewed(library: Library, drafted, share, rank, paths: int) -> tuple[Array, Array]:
     """Return the law of the chosen path's next token, and A/(A + M_s) after one of them."""
     # Of the draft's tokens in order: M_s(x) (b + c)^(K−1) Σ (b/(b + c))^j / Σ a^j, j < K, with b +
-    # c the share of texts that are at most here, as otspec.blocks.greatest_path has it.
+    # c the share of texts that are at most here, as ``GreatestPath`` of the verifiers has it.
     xp = library.xp
     sums = xp.cumulative_sum(library.widened(drafted), axis=-1)
     # A row that is off 1 by rounding would be off K times as much as a power.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from otspec.batch._array_api.coupling import accepts, draw_rest
+from otspec.batch._array_api.inversion import accepts, draw_rest
 from otspec.batch._array_api.library import Array, Problem
 from otspec.batch._array_api.recursive_rejection import Residual, shares_of
 from otspec.batch._array_api.sums import block_sums, excess, the_target

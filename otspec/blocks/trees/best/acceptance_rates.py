@@ -9,7 +9,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray, Number, zeros
 from otspec._base.frozen import Frozen
 from otspec.blocks.trees.shapes import Shape
-from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
+from otspec.blocks.trees.verifiers.nodes import TokenRule, made_rule
 from otspec.models.base import Model, Prefix
 from otspec.rules.base.accepted import by_position_or_estimate
 

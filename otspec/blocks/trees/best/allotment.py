@@ -206,7 +206,7 @@ def _best(known: list[Kind], more: list[Kind], kept: Callable[[Kind], Array]) ->
     if not more:
         return best
     first = kept(more[0])
-    rows = np.zeros((len(known) + len(more), len(first)), dtype=first.dtype)
+    rows = np.empty((len(known) + len(more), len(first)), dtype=first.dtype)
     for row, each in enumerate(known):
         rows[row] = kept(each)
     for each in sorted(more, key=lambda one: -kept(one).sum()):  # what keeps more comes first

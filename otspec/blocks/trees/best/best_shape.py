@@ -28,7 +28,7 @@ from otspec._base.frozen import Frozen, Shown, cached_property
 from otspec.blocks.trees.best.acceptance_rates import Chances, chances_of_models
 from otspec.blocks.trees.best.allotment import KEEP, Allotment, best_at_every_place
 from otspec.blocks.trees.shapes import LEAF, Shape
-from otspec.blocks.trees.verifiers.token_rules import TokenRule
+from otspec.blocks.trees.verifiers.nodes import TokenRule
 from otspec.distributions import as_k
 from otspec.frames import Tokens
 from otspec.models.base import BEGINNING, MOST_DEPTH, Prefix, as_beginnings, as_models

@@ -12,8 +12,8 @@ from otspec.blocks.trees.token_tree import as_text
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.draft_selection import DraftSelection
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
+from otspec.blocks.trees.verifiers.nodes import TREE_RULES, TokenRule
 from otspec.blocks.trees.verifiers.table import TREE_VERIFIERS
-from otspec.blocks.trees.verifiers.token_rules import TREE_RULES, TokenRule
 from otspec.distributions import as_k
 from otspec.estimate import Exact, Known, Quantity
 from otspec.frames import EstimatedTokens, Rows

@@ -32,7 +32,7 @@ def expected_kept(nodes: Nodes, tree: Shape, beginnings: Mapping[Prefix, Number]
     levels = [_Level.of([_Leads(first, which, (tree,))])]
     while len(levels) < tree.depth:
         levels.append(places.after(levels[-1]))
-    values = _Values(_Level.of([]), np.empty(0, dtype=object), [])
+    values = _Values(_Level.of([]), np.array([], dtype=object), [])
     for level in reversed(levels):
         values = _before(places, level, values)
     masses, scale = as_whole(list(open_ended.values()))

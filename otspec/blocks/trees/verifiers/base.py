@@ -11,7 +11,7 @@ from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree
 from otspec.blocks.trees.shapes import LEAF, Shape, as_shape
 from otspec.blocks.trees.token_tree import TokenTree
-from otspec.blocks.trees.verifiers.token_rules import made_rule
+from otspec.blocks.trees.verifiers.nodes import made_rule
 from otspec.chance import Chance
 from otspec.drafts import IID, DraftLaw
 from otspec.models.base import Model, Prefix

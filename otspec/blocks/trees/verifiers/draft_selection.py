@@ -13,8 +13,7 @@ from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.best.expected import expected_kept
 from otspec.blocks.trees.shapes import LEAF, Shape, as_shape
 from otspec.blocks.trees.verifiers.base import TreeRule
-from otspec.blocks.trees.verifiers.nodes import Nodes
-from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
+from otspec.blocks.trees.verifiers.nodes import Nodes, TokenRule, made_rule
 from otspec.chance import Chance
 from otspec.coupling import match
 from otspec.distributions import Distribution, normalized

@@ -7,8 +7,8 @@ from otspec._base.arguments import as_callable, as_flag
 from otspec._base.arithmetic import Array, Number, positive_part
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.verifiers.base import TreeRule
-from otspec.blocks.trees.verifiers.token_rules import TokenRule
-from otspec.blocks.trees.verifiers.visits import rule_of_weight
+from otspec.blocks.trees.verifiers.leaf_to_root import rule_of_weight
+from otspec.blocks.trees.verifiers.nodes import TokenRule
 from otspec.chance import Chance
 from otspec.distributions import normalized
 from otspec.drafts import DraftLaw

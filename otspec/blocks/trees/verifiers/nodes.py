@@ -1,20 +1,73 @@
-"""What a rule for one token does at the nodes of a tree: after each prefix, each found once."""
+"""Rules for one token at the nodes of a tree: what each does after each prefix, found once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from otspec import rules
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, over_one_denominator, zeros
-from otspec._base.digits import counted
+from otspec._base.coerce import counted, shown
 from otspec._base.frozen import Frozen, cached_property
-from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
+from otspec._base.registry import Registry, subclass_of
+from otspec.distributions import Distribution
+from otspec.drafts import TooFewTokensError
 from otspec.models.base import Model, Prefix
 from otspec.rules.base.rule import NotExactError, Rule
 from otspec.rules.naive_sampling import TargetOnly
+
+TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
+"""(draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`."""
+
+
+def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int) -> Rule:
+    """Return the rule for k drafts, or for fewer if there are not so many distinct ones."""
+    # A rule for pairs of drafts takes no single one: maximal coupling verifies that.
+    try:
+        return _checked(rule(draft, target, k), len(draft), k)
+    except TooFewTokensError:
+        possible = min(k, int(np.count_nonzero(draft)))
+    if possible == 1 and getattr(rule, "only_k", None) is not None:
+        return rules.MaximalCoupling(draft, target)
+    return _checked(rule(draft, target, possible), len(draft), possible)
+
+
+def _checked(made: Any, n: int, k: int) -> Rule:
+    """Check what a caller's function returned; the law, which a rule may make late, is made."""
+    if isinstance(made, type) or not hasattr(made, "accepted"):
+        raise ValueError(
+            f"rule returned {shown(made)}: it must return a rule for one token, such as "
+            "otspec.rules.PooledSelection(draft, target, k)"
+        )
+    if isinstance(made, Rule) and (made.law.n, made.law.k) != (n, k):
+        raise ValueError(
+            f"rule returned one for k = {made.law.k} drafts of {made.law.n} tokens, but was "
+            f"asked for k = {k} of {n}: make it from the draft, the target and the k it is given"
+        )
+    checked: Rule = made
+    return checked
+
+
+TREE_RULES: Registry[type[rules.PairRule]] = Registry(
+    "rule for trees", "otspec.tree_rules", subclass_of(rules.PairRule)
+)
+"""The rules for one token with which trees are compared, by name, in the order of tables."""
+for _rule in (
+    rules.RecursiveRejection,
+    rules.KSequential,
+    rules.ImportanceSampling,
+    rules.PooledSelection,
+    rules.RecursiveRejectionWithoutReplacement,
+    rules.PooledSelectionWithoutReplacement,
+    rules.SpecHub,
+    rules.GumbelCoupling,
+    rules.TargetOnly,
+):
+    TREE_RULES.register(_rule)
+
 
 TUPLE_LIMIT = 20_000
 """Most tuples of drafts that are enumerated after one prefix, where a rule has no formula."""
@@ -156,7 +209,7 @@ class Nodes(Frozen):
         rule = TargetOnly if top else self.rule
         return Node(made_rule(rule, self.draft(prefix), self.target(prefix), k), self.merge)
 
-    def known(self, prefix: Prefix, k: int, top: bool = False) -> Node:
+    def known(self, prefix: Prefix, k: int, top: bool) -> Node:
         """Return the same, with what was computed after prefixes that the models tell not apart."""
         state = (*self.remembered(prefix), k, top)
         if state not in self._known:

@@ -10,15 +10,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    counted_power,
-    is_exact,
-    positive_part,
-    zeros,
-)
+from otspec._base import arithmetic
+from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.frozen import Frozen, cached_property, read_only
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.shapes import LEAF, Shape
@@ -159,7 +152,7 @@ class PlannedTree(TreeRule):
     def _program(self, text: Prefix, shape: Shape) -> NodeProgram:
         draft, k = self.draft(text), len(shape.children)
         masses: dict[Drafted, Any] = {}
-        if counted_power(self.draft.n, k) > TUPLE_LIMIT:
+        if arithmetic.counted_power(self.draft.n, k) > TUPLE_LIMIT:
             raise NotExactError(
                 f"tree is {self.tree.text}: {k} children of one node can be drafted in more than "
                 f"{TUPLE_LIMIT:,} ways: use fewer, or UniversalTree"
@@ -236,12 +229,16 @@ class NodeProgram(Frozen):
             )
             orders.setdefault(drafted, []).append(order)
         slope = (solution.duals[wanted] * target).sum()
-        return solution.value, slope, NodePlan(orders, self.curves, read_only(positive_part(rest)))
+        return (
+            solution.value,
+            slope,
+            NodePlan(orders, self.curves, read_only(arithmetic.positive_part(rest))),
+        )
 
 
 def as_row(values: Sequence[Any], like: Array) -> Array:
     """Return numbers as an array in the arithmetic of another."""
-    row = zeros(len(values), like=like)
+    row = arithmetic.zeros(len(values), like=like)
     row[:] = values
     return row
 
@@ -251,7 +248,7 @@ def concave_corners(value: Any, low: Any, high: Any) -> list[tuple[Any, Any]]:
     # ``value``: from a place to the function there and a slope of it there. In floats, bends of
     # less than 1e-9 are no corners.
     first, last = (low, *value(low)), (high, *value(high))
-    tolerance = 0 if is_exact(np.asarray(low)) else _ROUNDING
+    tolerance = 0 if arithmetic.is_exact(np.asarray(low)) else _ROUNDING
 
     def between(left: Any, right: Any) -> list[tuple[Any, Any]]:
         (a, at_a, slope_a), (b, at_b, slope_b) = left, right

@@ -1,12 +1,14 @@
 """The rules for whole trees by name, which comparisons show beside those applied by depth."""
 
 from otspec._base.registry import Registry, subclass_of
-from otspec.blocks.trees.verifiers import universal_tree
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
 from otspec.blocks.trees.verifiers.traversal_verify import (
     TraversalVerify,
     TraversalVerifyWithoutReplacement,
+    UniversalTree,
+    UniversalTreeEarliest,
+    UniversalTreeWithoutReplacement,
 )
 
 TREE_VERIFIERS: Registry[type[TreeRule]] = Registry(
@@ -15,10 +17,10 @@ TREE_VERIFIERS: Registry[type[TreeRule]] = Registry(
 """Rules that are made from a draft, a target and a tree, by name, in the order of tables."""
 for _rule in (
     TraversalVerify,
-    universal_tree.UniversalTree,
-    universal_tree.UniversalTreeEarliest,
+    UniversalTree,
+    UniversalTreeEarliest,
     TraversalVerifyWithoutReplacement,
-    universal_tree.UniversalTreeWithoutReplacement,
+    UniversalTreeWithoutReplacement,
     GreedyMultiPath,
 ):
     TREE_VERIFIERS.register(_rule)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.conformance.following.order import Pending, chosen, distinct
+from otspec.conformance.following.order import Chosen, Pending, distinct
 from otspec.conformance.following.torch.ledger import Ledger, objects
 
 
@@ -42,7 +42,7 @@ class Draws:
         if self._streams.seeded:
             draws = [int(self._streams.number("uniform") < each) for each in rows]
         else:
-            draws = [chosen(self._chance, (1 - each, each)) for each in rows]
+            draws = [Chosen(self._chance, (1 - each, each)) for each in rows]
         return self._ledger.put(tensor, objects(draws, tuple(tensor.shape)))
 
     def multinomial(

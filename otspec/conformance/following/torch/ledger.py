@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,13 +31,20 @@ class Ledger:
         import torch
 
         self.streams, self.chance = streams, streams.chance
-        self._int64 = torch.int64
+        self._int64, self._int32 = torch.int64, torch.int32
         self._entries: list[Any] = []
         self._storages: dict[int, _Storage] = {}
 
     def holds(self, tensor: Any) -> bool:
         """Whether something may be entered for a tensor's elements."""
         return bool(self._storages) and _address(tensor) in self._storages
+
+    def read(self, answer: Any) -> Any:
+        """Return what code answers; tokens that are not drawn yet stay so in tensors of them."""
+        if not is_tensor(answer) or not self.holds(answer):
+            return answer
+        tokens = answer.dtype in (self._int64, self._int32)
+        return self.elements(answer) if tokens else self.values(answer)
 
     def numbers(self, tensor: Any) -> Any:
         """Return the numbers of the entries, a tensor like it; a view that can be written to."""
@@ -80,14 +88,18 @@ class Ledger:
     def values(self, tensor: Any) -> Array:
         """Return a tensor's elements as an object array: random numbers, and plain ones."""
         self.settle(tensor)
-        numbers = self.numbers(tensor).flatten().tolist()
-        return objects(
-            [
+        return self.elements(tensor)
+
+    def elements(self, tensor: Any) -> Array:
+        """Return the same, with tokens that are not drawn yet."""
+        values = tensor.flatten().tolist()
+        if self.holds(tensor):
+            numbers = self.numbers(tensor).flatten().tolist()
+            values = [
                 value if number == KNOWN else self._entries[number]
-                for value, number in zip(tensor.flatten().tolist(), numbers, strict=True)
-            ],
-            tuple(tensor.shape),
-        )
+                for value, number in zip(values, numbers, strict=True)
+            ]
+        return objects(values, tuple(tensor.shape))
 
     def is_random(self, tensor: Any) -> bool:
         """Whether random numbers, and not only tokens, are among a tensor's elements."""
@@ -114,6 +126,11 @@ class Ledger:
         return not open_still
 
 
+def is_tensor(value: Any) -> bool:
+    """Whether something is a tensor."""
+    return hasattr(value, "untyped_storage")
+
+
 def objects(values: Sequence[Any], shape: tuple[int, ...]) -> Array:
     """Return an array of Python objects."""
     array = np.empty(len(values), dtype=object)
@@ -121,8 +138,15 @@ def objects(values: Sequence[Any], shape: tuple[int, ...]) -> Array:
     return array.reshape(shape)
 
 
+@cache
+def _torch() -> Any:
+    import torch
+
+    return torch
+
+
 def _address(tensor: Any) -> int:
-    if str(tensor.layout) != "torch.strided":
+    if tensor.layout is not _torch().strided:
         return 0
     address: int = tensor.untyped_storage().data_ptr()
     return address

@@ -7,8 +7,8 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec.conformance.following.order import Pending, extreme, place_among, ranked
-from otspec.conformance.following.torch.ledger import Ledger, objects
-from otspec.conformance.following.torch.rules import Call, Rule, is_tensor, mapped
+from otspec.conformance.following.torch.ledger import Ledger, is_tensor, objects
+from otspec.conformance.following.torch.rules import Call, Rule, mapped
 
 
 def argument(call: Call, place: int, name: str, default: Any) -> Any:

@@ -1,14 +1,14 @@
 """What calls of PyTorch do to random numbers among the elements: moved, compared, ranked."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec.conformance.following.symbols import RandomNumber
-from otspec.conformance.following.torch.ledger import Ledger, objects
+from otspec.conformance.following.torch.ledger import Ledger, is_tensor, objects
 
 
 class Call(NamedTuple):
@@ -16,17 +16,12 @@ class Call(NamedTuple):
 
     function: Any
     args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    kwargs: Mapping[str, Any]
 
     @property
     def name(self) -> str:
         """What it is called: methods, operators and functions alike."""
-        name: str = getattr(self.function, "__name__", str(self.function))
-        return name
-
-    def concerns(self, ledger: Ledger) -> bool:
-        """Whether a random number is among the arguments."""
-        return _concerned((self.args, *self.kwargs.values()), ledger)
+        return named(self.function)
 
     def settled(self, ledger: Ledger) -> bool:
         """Draw the tokens among the arguments; return whether there are plain numbers only."""
@@ -43,6 +38,12 @@ class Call(NamedTuple):
         """Call the function as if random numbers were NaN."""
         args = mapped(self.args, _as_nan)
         return self.function(*args, **{k: mapped(v, _as_nan) for k, v in self.kwargs.items()})
+
+
+def named(function: Any) -> str:
+    """Return the name of a function or method of PyTorch."""
+    name: str = getattr(function, "__name__", None) or str(function)
+    return name
 
 
 Rule = Callable[[Ledger, Call], Any]
@@ -62,7 +63,7 @@ def moved(*data: int) -> Rule:
         moving = [v for place, v in enumerate(call.args) if place in data]
         moving += [v for name, v in call.kwargs.items() if name in _DATA]
         result = call.plainly()
-        if not Call(None, tuple(moving), {}).concerns(ledger):
+        if not concerned(moving, ledger):
             return result
         if call.name in _IN_PLACE:
             ledger.open(call.args[0])
@@ -122,7 +123,8 @@ def elementwise(function: Callable[..., Any], *, in_place: bool = False) -> Rule
 
     def rule(ledger: Ledger, call: Call) -> Any:
         for name in ("alpha", "rounding_mode", "out"):
-            if call.kwargs.get(name) not in (None, 1):
+            given = call.kwargs.get(name)
+            if is_tensor(given) or given not in (None, 1):
                 raise ledger.chance.refused(f"it passes {name}= with a random number")
         operands = [*call.args, *(v for k, v in call.kwargs.items() if k in _OPERANDS)]
         if call.settled(ledger):
@@ -132,9 +134,11 @@ def elementwise(function: Callable[..., Any], *, in_place: bool = False) -> Rule
         values = _each(function, wanted, objects(result.flatten().tolist(), tuple(result.shape)))
         if in_place:
             return ledger.put(call.args[0], values)
-        if not result.is_floating_point():
-            return result.copy_(result.new_tensor(values.tolist()))
-        return ledger.put(result, values)
+        if result.is_floating_point():
+            return ledger.put(result, values)
+        if values.size == 1:
+            return result.fill_(values.item())
+        return result.copy_(result.new_tensor(values.tolist()))
 
     return rule
 
@@ -144,6 +148,10 @@ _OPERANDS = frozenset({"other", "exponent", "min", "max"})
 
 def _each(function: Callable[..., Any], operands: list[Array], plain: Array) -> Array:
     """Do something with each element that is random; the others are known."""
+    if plain.size == 1:  # saves most of the time
+        each = [one.item() for one in operands]
+        random = any(isinstance(one, RandomNumber) for one in each)
+        return objects([function(*each)], plain.shape) if random else plain
     *rows, known = np.broadcast_arrays(*operands, plain)
     values = [
         function(*each) if any(isinstance(one, RandomNumber) for one in each) else value
@@ -154,29 +162,25 @@ def _each(function: Callable[..., Any], operands: list[Array], plain: Array) -> 
     return objects(values, known.shape)
 
 
-def is_tensor(value: Any) -> bool:
-    """Whether something is a tensor."""
-    return hasattr(value, "untyped_storage")
-
-
-def _concerned(values: Iterable[Any], ledger: Ledger) -> bool:
+def concerned(values: Iterable[Any], ledger: Ledger) -> bool:
     """Return whether a random number is among some values, or in what is in them."""
     for value in values:
-        if isinstance(value, _NO_NUMBERS):
+        if type(value) in _NO_NUMBERS:
             continue
-        inside = value if isinstance(value, (tuple, list)) else None
-        if isinstance(value, np.ndarray) and value.dtype == object:
-            inside = value.ravel().tolist()
-        if inside is None:
-            found = ledger.holds(value) if is_tensor(value) else isinstance(value, RandomNumber)
+        if hasattr(value, "untyped_storage"):  # a tensor; this is called most often of all
+            found = ledger.holds(value)
+        elif isinstance(value, (tuple, list)):
+            found = concerned(value, ledger)
+        elif isinstance(value, np.ndarray) and value.dtype == object:
+            found = concerned(value.ravel().tolist(), ledger)
         else:
-            found = _concerned(inside, ledger)
+            found = isinstance(value, RandomNumber)
         if found:
             return True
     return False
 
 
-_NO_NUMBERS = (int, float, str, type(None))
+_NO_NUMBERS = frozenset({int, float, bool, str, slice, type(None)})
 
 
 def _leaves(value: Any) -> Iterator[Any]:

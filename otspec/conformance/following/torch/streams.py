@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from otspec.chance import Branch
-from otspec.conformance.following.order import Pending, chosen, distinct
+from otspec.conformance.following.order import Chosen, Pending, distinct
 from otspec.conformance.following.streams import Stream, Streams
 from otspec.conformance.following.symbols import exponential_number, uniform_number
 from otspec.rules import GumbelCoupling
@@ -120,7 +120,7 @@ class _Race:
 
     def _new(self, chance: Branch, masses: tuple[Any, ...], count: int) -> list[Pending]:
         if not self._run:
-            return distinct(chance, masses, count) if count > 1 else [chosen(chance, masses)]
+            return distinct(chance, masses, count) if count > 1 else [Chosen(chance, masses)]
         (before, winner), *others = self._run.items()
         if others or count > 1:
             raise chance.refused("it draws with several other chances after the same seed")

@@ -3,6 +3,7 @@
 import math
 import operator
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -12,8 +13,16 @@ from otspec.conformance.following.order import clipped
 from otspec.conformance.following.torch import ranks
 from otspec.conformance.following.torch.draws import DRAWS, REFUSED, Draws
 from otspec.conformance.following.torch.ledger import Ledger
-from otspec.conformance.following.torch.rules import Call, Rule, copied, elementwise, moved, plainly
-from otspec.conformance.following.torch.streams import TorchStreams
+from otspec.conformance.following.torch.rules import (
+    Call,
+    Rule,
+    concerned,
+    copied,
+    elementwise,
+    moved,
+    named,
+    plainly,
+)
 
 _SHAPES = (
     "__get__", "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset",
@@ -136,39 +145,43 @@ RULES: MappingProxyType[str, Rule] = MappingProxyType(_rules())
 """Name of the function -> what it does to random numbers among its arguments."""
 
 
-def torch_mode(streams: TorchStreams) -> Any:
-    """Return a context manager in which PyTorch's random numbers are branches."""
+@cache
+def torch_mode() -> Callable[[Ledger], Any]:
+    """Return what makes a context manager in which PyTorch's random numbers are branches."""
     from torch.overrides import TorchFunctionMode
-
-    ledger = Ledger(streams)
 
     class Followed(TorchFunctionMode):  # type: ignore[misc]
         """Calls of PyTorch's functions and methods, also of those that other code kept."""
+
+        def __init__(self, ledger: Ledger) -> None:
+            super().__init__()
+            self._ledger = ledger
 
         def __torch_function__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             """Do one call."""
             del types
-            return called(ledger, Call(func, args, kwargs or {}))
+            return called(self._ledger, func, args, kwargs or {})
 
-    return Followed()
+    return Followed
 
 
-def called(ledger: Ledger, call: Call) -> Any:
+def called(ledger: Ledger, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Do one call of PyTorch, inside a mode that is closed meanwhile."""
-    name = call.name
+    name = named(function)
     if name in DRAWS:
-        options = dict(call.kwargs)
+        options = dict(kwargs)
         with ledger.streams.of(options.pop("generator", None)):
-            return getattr(Draws(ledger), name)(*call.args, **options)
+            return getattr(Draws(ledger), name)(*args, **options)
     if name in REFUSED:
         raise ledger.chance.refused(f"it draws with torch's {name}")
-    if not call.concerns(ledger):
-        return call.function(*call.args, **call.kwargs)
-    rule = RULES.get(name)
+    # Most calls end here: this is the path to be kept short.
+    if not concerned(args, ledger) and not (kwargs and concerned(kwargs.values(), ledger)):
+        return function(*args, **kwargs)
+    call, rule = Call(function, args, kwargs), RULES.get(name)
     if rule is not None:
         return rule(ledger, call)
     if not call.settled(ledger):
         raise ledger.chance.refused(f"it passes a random number to torch's {name}")
-    return call.function(*call.args, **call.kwargs)
+    return function(*args, **kwargs)
