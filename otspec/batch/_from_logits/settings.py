@@ -16,11 +16,16 @@ from otspec.warping import STEPS, as_order
 
 def settings_of_both(given: dict[str, Array], known: bool, *settings: Any) -> list[Settings | None]:
     """Check the logits of both models, and what is done to them; None of a known draft."""
-    # A tuple of two is a setting of the draft and one of the target.
-    pairs = [each if type(each) is tuple and len(each) == 2 else (each, each) for each in settings]
+    sides: tuple[tuple[Any, ...], ...] = settings, settings
+    if tuple in map(type, settings[:-1]) or settings[-1] is not STEPS:
+        # A tuple of two is a setting of the draft and one of the target.
+        pairs = [
+            each if type(each) is tuple and len(each) == 2 else (each, each) for each in settings
+        ]
+        sides = tuple(zip(*pairs, strict=True))
     return [
-        None if known and not side else settings_of(name, logits, *(pair[side] for pair in pairs))
-        for side, (name, logits) in enumerate(given.items())
+        None if known and name == "draft_logits" else settings_of(name, logits, *side)
+        for (name, logits), side in zip(given.items(), sides, strict=True)
     ]
 
 

@@ -131,7 +131,8 @@ def spechub(draft, target, found) -> None:
 
 def pooled_selection(draft, target, found, k: int, grades: int) -> None:
     """Write Σ min(b, q), b the law of the selected draft."""
-    weights = graded.weights_of(draft, target, np.full(len(found), float(k)), grades)
+    weights = np.empty((len(found), 4))
+    graded.write_weights(draft, target, np.full(len(found), float(k)), grades, weights)
     _selected(draft, target, weights, found)
 
 

@@ -57,6 +57,11 @@ def greater(one: Any, other: Any) -> Any:
     return max(one, other)
 
 
+def fused(one: Any, other: Any, third: Any) -> Any:
+    """Return one · other + third, rounded once where the machine does that at once."""
+    return one * other + third
+
+
 def power(exponent: Any) -> Any:
     """Return 2 to a power of float32 below 128, to a rounding or two; NaN of NaN, 0 up to −127."""
     return np.float32(0) if exponent <= LOWEST else np.exp2(exponent)

@@ -8,10 +8,19 @@ import math
 import numpy as np
 
 from otspec.batch._array_api.k_sequential import FIRST, SECOND, STEPS
+from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba import outcome
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.passes import blocks_of, draw, excess, mix, rest_in_blocks, sum_in_blocks
-from otspec.batch._numba.reading import read_drafts, read_overlaps
+from otspec.batch._numba.passes import (
+    added,
+    blocks_of,
+    draw,
+    excess,
+    excess_of,
+    mix,
+    overlaps,
+    sum_of,
+)
 
 _UP = 1 + 2 * float(np.finfo(np.float64).eps)
 """Lest equal rows be taken for a little different ones."""
@@ -79,76 +88,56 @@ def _secant(start: float, low: float, end: float, high: float) -> float:
     return end - outcome.quotient(high * (end - start), high - low, 0.0)
 
 
+@machine_code
 def verify(draft, target, drafts, uniforms, valid, token, accepted, index) -> None:
     """Accept each draft x of a row in turn with probability min(1, q(x) / (ρ p(x)))."""
-    rows, k = drafts.shape
-    pairs, (counts, rho) = np.empty((rows, k, 2)), np.empty((2, rows))
-    outcome.write_counts(valid, counts)
-    find_rho(draft, target, counts, rho)
-    read_drafts(draft, target, drafts, valid, pairs)
-    _accept(pairs, uniforms, valid, index, rho)
-    _draw(draft, target, drafts, uniforms, valid, token, accepted, index, counts, rho)
+    whole, sums, none = blocks_of(draft[0]), blocks_of(draft[0]), np.empty(0, np.int64)
+    tried, found, single = np.empty(4), np.empty(4), draft.itemsize == 4
+    for row in range(drafts.shape[0]):
+        its, wanted, tokens, count = draft[row], target[row], drafts[row], float(valid[row].sum())
+        rho = _rho_of(its, wanted, max(count, 1.0), tried, found, single)
+        index[row] = outcome.DRAWN
+        for i in range(tokens.size - 1, -1, -1):
+            if valid[row, i]:
+                offered = rho * np.float64(its[tokens[i]])
+                if outcome.accepts(uniforms[row, i], np.float64(wanted[tokens[i]]), offered):
+                    index[row], token[row] = i, tokens[i]
+        if index[row] < 0:
+            total, rest = _sum_both(its, wanted, rho, whole, sums)
+            # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
+            gain = outcome.geometric(outcome.clipped((total - rest) / rho), max(count, 1.0))
+            # q − min(p, q/ρ) g = (1 − g/ρ) q + (g/ρ) (q − ρp)₊
+            keep = outcome.clipped(1 - gain / rho) if count > 0 else 1.0
+            mix(keep, whole, sums)
+            weight, last = excess(1.0, rho), uniforms[row, -1]
+            token[row] = draw(its, wanted, weight, keep, sums, none, last)
+        accepted[row] = outcome.holds(tokens, valid[row], token[row])
 
 
+@machine_code
 def find_rho(draft, target, counts, rho) -> None:
     """Write the ρ of each row, whose drafts are so many."""
-    (tried, found), single = np.empty((2, len(rho), 4)), draft.itemsize == 4
-    _begin(tried, counts, single)
-    read_overlaps(draft, target, tried, found, 0, 2)
-    _go_on(tried, found, counts, single)
-    read_overlaps(draft, target, tried, found, 2, 4)
-    _settle(tried, found, counts, rho, single)
-
-
-@machine_code
-def _begin(tried, counts, single: bool) -> None:
-    """Write which ρ of each row to try first."""
+    tried, found, single = np.empty(4), np.empty(4), draft.itemsize == 4
     for row in range(counts.size):
-        begin(tried[row], max(counts[row], 1.0), single)
+        count = max(counts[row], 1.0)
+        rho[row] = _rho_of(draft[row], target[row], count, tried, found, single)
 
 
-@machine_code
-def _go_on(tried, found, counts, single: bool) -> None:
-    """Write which ρ of each row to try next."""
-    for row in range(counts.size):
-        go_on(tried[row], found[row], max(counts[row], 1.0), single)
+@inner_code
+def _rho_of(draft, target, count: float, tried, found, single: bool) -> float:
+    """Return a valid ρ of a row."""
+    begin(tried, count, single)
+    overlaps(draft, target, 1.0, tried[:2], found[:2])
+    go_on(tried, found, count, single)
+    overlaps(draft, target, 1.0, tried[2:], found[2:])
+    return safe_rho(tried, found, count, single)
 
 
-@machine_code
-def _settle(tried, found, counts, rho, single: bool) -> None:
-    """Write a valid ρ of each row."""
-    for row in range(counts.size):
-        rho[row] = safe_rho(tried[row], found[row], max(counts[row], 1.0), single)
-
-
-@machine_code
-def _accept(pairs, uniforms, valid, index, rho) -> None:
-    """Write the first draft of each row that is accepted."""
-    for row in range(valid.shape[0]):
-        index[row] = outcome.DRAWN
-        for i in range(valid.shape[1] - 1, -1, -1):
-            offered = rho[row] * pairs[row, i, 0]
-            if valid[row, i] and outcome.accepts(uniforms[row, i], pairs[row, i, 1], offered):
-                index[row] = i
-
-
-@machine_code
-def _draw(draft, target, drafts, uniforms, valid, token, accepted, index, counts, rho) -> None:
-    """Write the accepted draft of each row, or a token of what is left after all are rejected."""
-    whole, sums = blocks_of(draft[0]), blocks_of(draft[0])
-    none = np.empty(0, np.int64)
-    for row in range(drafts.shape[0]):
-        if index[row] >= 0:
-            token[row] = drafts[row, index[row]]
-        else:
-            count, weight = counts[row], excess(1.0, rho[row])
-            total = sum_in_blocks(target[row], whole)
-            # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
-            kept = total - rest_in_blocks(draft[row], target[row], weight, sums)
-            gain = outcome.geometric(outcome.clipped(kept / rho[row]), max(count, 1.0))
-            # q − min(p, q/ρ) g = (1 − g/ρ) q + (g/ρ) (q − ρp)₊
-            keep = outcome.clipped(1 - gain / rho[row]) if count > 0 else 1.0
-            mix(keep, whole, sums)
-            last = uniforms[row, -1]
-            token[row] = draw(draft[row], target[row], weight, keep, sums, none, last)
-        accepted[row] = outcome.holds(drafts[row], valid[row], token[row])
+@inner_code
+def _sum_both(draft, target, rho: float, whole, rest) -> tuple[float, float]:
+    """Fill in block sums of the target and of its excess over ρ·draft; return both totals."""
+    for block in range(whole.size):
+        here = slice(block * BLOCK, (block + 1) * BLOCK)
+        whole[block] = sum_of(target[here])
+        rest[block] = excess_of(draft[here], target[here], 1.0, rho)
+    return added(whole), added(rest)

@@ -5,6 +5,9 @@ import numpy as np
 from otspec.batch._array_api.library import BLOCK, Array
 from otspec.batch._numba.compiled import inner_code, machine_code, plus
 
+AT_ONCE = 1024
+"""Tokens whose masses are added up in the dtype of a row: in many numbers, of a few masses each."""
+
 Weight = tuple[float, float, float, float]
 """(factor, start, rise, top): target − min(target, start·x + rise·target, top·x), x = factor·draft.
 
@@ -59,21 +62,15 @@ def sum_in_blocks(values, sums) -> float:
 
 
 @inner_code
-def overlap_of(draft, target, factor: float, scale: float) -> float:
-    """Return Σ min(target, scale·factor·draft) of a block."""
+def _three_overlaps(draft, target, factor: float, scales, at) -> tuple[float, float, float]:
+    """Return Σ min(target, scale·factor·draft) at three scales: to read takes longer than that."""
     real = draft.dtype.type
-    factor_, scale_, total = real(factor), real(scale), real(0)
-    for i in range(draft.size):
-        offered, wanted = scale_ * (factor_ * draft[i]), target[i]
-        total = plus(total, wanted if wanted < offered else offered)
-    return np.float64(total)
-
-
-@inner_code
-def _three_overlaps(draft, target, factor: float, scales) -> tuple[float, float, float]:
-    """Return the same for three scales, since to read takes longer than to add."""
-    real = draft.dtype.type
-    factor_, one, two, three = real(factor), real(scales[0]), real(scales[1]), real(scales[2])
+    factor_, one, two, three = (
+        real(factor),
+        real(scales[at[0]]),
+        real(scales[at[1]]),
+        real(scales[at[2]]),
+    )
     first, second, third = real(0), real(0), real(0)
     for i in range(draft.size):
         drafted, wanted = factor_ * draft[i], target[i]
@@ -87,18 +84,26 @@ def _three_overlaps(draft, target, factor: float, scales) -> tuple[float, float,
 @inner_code
 def overlaps(draft, target, factor: float, scales, sums) -> None:
     """Fill in Σ min(target, scale·factor·draft) of a row for each of the scales, in one reading."""
-    threes = scales.size - scales.size % 3
-    for j in range(scales.size):
-        sums[j] = 0.0
-    for start in range(0, draft.size, 2 * BLOCK):
-        drafted, wanted = draft[start : start + 2 * BLOCK], target[start : start + 2 * BLOCK]
-        for j in range(0, threes, 3):
-            a, b, c = _three_overlaps(drafted, wanted, factor, scales[j : j + 3])
-            sums[j] += a
-            sums[j + 1] += b
-            sums[j + 2] += c
-        for j in range(threes, scales.size):
-            sums[j] += overlap_of(drafted, wanted, factor, scales[j])
+    sums[:] = 0.0
+    for start in range(0, draft.size, AT_ONCE):
+        here = slice(start, min(start + AT_ONCE, draft.size))
+        for j in range(0, scales.size, 3):
+            at = three_of(j, scales.size)
+            add_three(sums, at, _three_overlaps(draft[here], target[here], factor, scales, at))
+
+
+@inner_code
+def three_of(first: int, size: int) -> tuple[int, int, int]:
+    """Return three places of so many, as far as there are as many, from the first one on."""
+    return first, min(first + 1, size - 1), min(first + 2, size - 1)
+
+
+@inner_code
+def add_three(sums, at, values) -> None:
+    """Add three values where they belong, a place that is there twice once."""
+    sums[at[0]] += values[0]
+    sums[at[1]] += values[1] if at[1] > at[0] else 0.0
+    sums[at[2]] += values[2] if at[2] > at[1] else 0.0
 
 
 @inner_code
@@ -146,15 +151,28 @@ def rest_of(draft, target, weight: Weight) -> float:
     return np.float64(total)
 
 
+@inner_code
+def excess_of(draft, target, factor: float, scale: float) -> float:
+    """Return Σ (target − scale·factor·draft)₊ of a block, as :func:`rest_of` does."""
+    real = draft.dtype.type
+    factor_, scale_, total = real(factor), real(scale), real(0)
+    for i in range(draft.size):
+        offered, wanted = scale_ * (factor_ * draft[i]), target[i]
+        total = plus(total, wanted - (offered if offered < wanted else wanted))
+    return np.float64(total)
+
+
 @machine_code
 def rest_in_blocks(draft, target, weight: Weight, sums) -> float:
     """Fill in what the blocks of a row weigh, and return their sum."""
-    total = 0.0
+    factor, start, rise, top = weight
     for block in range(sums.size):
         here = slice(block * BLOCK, (block + 1) * BLOCK)
-        sums[block] = rest_of(draft[here], target[here], weight)
-        total += sums[block]
-    return total
+        if rise == 0 and start == top:
+            sums[block] = excess_of(draft[here], target[here], factor, top)
+        else:
+            sums[block] = rest_of(draft[here], target[here], weight)
+    return added(sums)
 
 
 @inner_code

@@ -3,7 +3,7 @@
 The reading writes 2^(unit·(logit − shift)) and their sum, which they are divided by in the cache.
 The shift is about the largest logit so far, and moves where a later one is far above it. Rows are
 float32, or half precision as its bits: uint16 for float16, int16 for bfloat16. All is computed in
-float32, and blocks of 1,024 tokens are added up in float64.
+float32, and blocks of `AT_ONCE` tokens are added up in float64.
 """
 
 import math
@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from otspec.batch._numba.compiled import Real, greater, inner_code, plus, power, real_of
+from otspec.batch._numba.passes import AT_ONCE
 
-_AT_ONCE = 1024
-"""Tokens whose powers are added up in float32: in many numbers at once, of a few powers each."""
 _FAR = 64.0  # how many powers of two a logit may be above the shift before that is moved
 
 
@@ -65,9 +64,9 @@ def multiply(values, factor: Real) -> None:
 @inner_code
 def fill(logits, unit: Real, out) -> tuple[Real, Real]:
     """Write 2^(unit·(logit − shift)) of a row; return shift and sum, NaN if no logit is finite."""
-    shift, total = largest_of(logits[:_AT_ONCE]), 0.0
-    for start in range(0, logits.size, _AT_ONCE):
-        here = slice(start, min(start + _AT_ONCE, logits.size))
+    shift, total = largest_of(logits[:AT_ONCE]), 0.0
+    for start in range(0, logits.size, AT_ONCE):
+        here = slice(start, min(start + AT_ONCE, logits.size))
         mass, most = _fill_block(logits[here], unit, shift, out[here])
         if shift == np.float32(-np.inf) or most > _FAR:
             above = largest_of(logits[here])

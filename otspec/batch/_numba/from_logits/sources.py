@@ -17,6 +17,7 @@ from otspec.warping import STEPS
 
 _CACHED = 1 << 19
 """How many probabilities of a target are held at once, but those of one row or block at least."""
+_PLAIN = {int, float, type(None)}
 _KNOWN = Settings(temperature=GIVEN)  # the settings of rows that are probabilities already
 
 
@@ -35,6 +36,7 @@ class Source:
 
     def __init__(self, parts: Parts, width: int, known: Array | None = None) -> None:
         self.parts, self.width, self.known = parts, width, known
+        self.shape = *parts.starts.shape[1:], width
         self.size = parts.starts.size * width
 
     def __len__(self) -> int:
@@ -49,29 +51,52 @@ class Source:
         return Source(parts, self.width, None if self.known is None else self.known[which])
 
     def write(self, out) -> None:
-        """Write the probabilities of all rows."""
-        flat, starts, temperatures, limits, steps = self.parts
-        warp_rows(
-            flat, starts.reshape(-1), temperatures.reshape(-1), limits.reshape(-1, 3), steps, out
-        )
+        """Write the probabilities of all rows, (rows, V)."""
+        warp_rows(self.parts.flat, *self._settings(), self.parts.steps, out)
 
-    def rows(self, room) -> Array:
-        """Return the probabilities of all rows, in room where they are not known."""
+    def _settings(self) -> tuple[Array, Array, Array]:
+        """Return where each row begins, its temperature and its limits, on one axis."""
+        _, starts, temperatures, limits, _ = self.parts
+        if starts.ndim == 1:  # which NumPy finds out more slowly
+            return starts, temperatures, limits
+        return starts.reshape(-1), temperatures.reshape(-1), limits.reshape(-1, 3)
+
+    def rows(self) -> Array:
+        """Return the probabilities of all rows."""
         if self.known is not None:
             return self.known
-        out = room[: self.size].reshape(-1, self.width)
-        self.write(out)
-        return unwriteable(out.reshape(*self.parts.starts.shape, self.width))
+        out = np.empty((len(self), *self.shape), np.float32)
+        self.write(out if out.ndim == 2 else out.reshape(-1, self.width))
+        return unwriteable(out)
+
+    def reader(self, most: int) -> Callable[[int, int], Array]:
+        """Return what reads entries from one to another, at most so many, into the same room."""
+        if self.known is not None:
+            known = self.known
+            return lambda start, end: known[start:end]
+        flat, steps = self.parts.flat, self.parts.steps
+        starts, temperatures, limits = self._settings()
+        each = self.size // (len(self) * self.width)
+        out = np.empty((most * each, self.width), np.float32)
+        shown = unwriteable(out).reshape(most, *self.shape)
+
+        def read(start: int, end: int) -> Array:
+            here = slice(start * each, end * each)
+            rows = out[: (end - start) * each]
+            warp_rows(flat, starts[here], temperatures[here], limits[here], steps, rows)
+            return shown[: end - start]
+
+        return read
 
 
 def source_of(values, settings: Settings | None, axes: int) -> Source | None:
     """Return the rows of an array, with one axis for the first ones; None if they do not fit."""
-    evenly = values.flags.c_contiguous
-    known = settings is None
-    if not values.flags.aligned or (known and not (evenly and values.dtype == np.float32)):
+    flags, known, shape = values.flags, settings is None, values.shape
+    evenly = flags.c_contiguous
+    if not flags.aligned or (known and not (evenly and values.dtype == np.float32)):
         return None
-    settings, shape = _KNOWN if settings is None else settings, values.shape
-    if evenly and not any(getattr(value, "ndim", 0) for value in settings[:4]):
+    settings = _KNOWN if settings is None else settings
+    if evenly and _PLAIN.issuperset(map(type, settings[:4])):
         flat, told = unwriteable(values.reshape(-1)), _evenly(settings, shape, axes)
     else:
         laid = _laid_out(values)
@@ -140,18 +165,16 @@ def in_parts(verify: Callable[..., None]) -> Callable[..., None]:
     """Return a rule that takes sources for its draft and target, a few rows at a time."""
 
     def loop(draft: Source, target: Source, *others: Any) -> None:
-        step = min(max(_CACHED * len(target) // target.size, 1), len(target))
-        rooms = [np.empty(step * part.size // len(part), np.float32) for part in (draft, target)]
-        if step == len(target):
-            verify(draft.rows(rooms[0]), target.rows(rooms[1]), *others)
+        rows = len(target)
+        step = max(_CACHED * rows // target.size, 1)
+        if step >= rows:
+            verify(draft.rows(), target.rows(), *others)
             return
-        for start in range(0, len(target), step):
-            here = slice(start, min(start + step, len(target)))
-            models = (
-                part[here].rows(room) for part, room in zip((draft, target), rooms, strict=True)
-            )
-            rest = (part[here] if isinstance(part, np.ndarray) else part for part in others)
-            verify(*models, *rest)
+        drafted, wanted = draft.reader(step), target.reader(step)
+        for start in range(0, rows, step):
+            end = min(start + step, rows)
+            rest = [part[start:end] if isinstance(part, np.ndarray) else part for part in others]
+            verify(drafted(start, end), wanted(start, end), *rest)
 
     return loop
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from otspec.batch._numba.compiled import inner_code, machine_code
+from otspec.batch._numba.compiled import fused, greater, inner_code, machine_code
 from otspec.batch._numba.outcome import clipped, quotient
 from otspec.batch._numba.pooled.graded_pools import ABOVE, GRADE, INSIDE
 from otspec.batch._numba.pooled.heaviest import DRAFTED, WANTED
@@ -19,6 +19,7 @@ _HIGH = float.fromhex("0x1.62E42FEEp-1")
 """The first 32 bits of log 2, whose products with small integers are exact."""
 _LOW = float.fromhex("0x1.A39EF35793C76p-33")  # the other bits of log 2
 _SHIFT = 1.5 * 2.0**52  # added to a number, leaves its nearest integer in the last bits
+_WIDE = 8  # of so many nodes at once no loop has some left over
 _TERMS = tuple(1 / math.factorial(i) for i in range(14))
 
 
@@ -28,24 +29,24 @@ def exponentials(powers, values, shifted) -> None:
     # e^x = 2^n e^r, n the integer nearest to x/log 2, by the series of e^r, where 14 terms are more
     # than a float64 holds. Of `shifted`, as large, nothing is kept.
     for i in range(powers.size):
-        x = max(powers[i], LEAST)
+        x = greater(powers[i], LEAST)
         shifted[i] = x * _FOLDS + _SHIFT
         n = shifted[i] - _SHIFT
         r = (x - n * _HIGH) - n * _LOW
         value = _TERMS[13]
-        value = value * r + _TERMS[12]
-        value = value * r + _TERMS[11]
-        value = value * r + _TERMS[10]
-        value = value * r + _TERMS[9]
-        value = value * r + _TERMS[8]
-        value = value * r + _TERMS[7]
-        value = value * r + _TERMS[6]
-        value = value * r + _TERMS[5]
-        value = value * r + _TERMS[4]
-        value = value * r + _TERMS[3]
-        value = value * r + _TERMS[2]
-        value = value * r + 1
-        values[i] = value * r + 1
+        value = fused(value, r, _TERMS[12])
+        value = fused(value, r, _TERMS[11])
+        value = fused(value, r, _TERMS[10])
+        value = fused(value, r, _TERMS[9])
+        value = fused(value, r, _TERMS[8])
+        value = fused(value, r, _TERMS[7])
+        value = fused(value, r, _TERMS[6])
+        value = fused(value, r, _TERMS[5])
+        value = fused(value, r, _TERMS[4])
+        value = fused(value, r, _TERMS[3])
+        value = fused(value, r, _TERMS[2])
+        value = fused(value, r, 1.0)
+        values[i] = fused(value, r, 1.0)
     _times_powers_of_two(values.view(np.int64), shifted.view(np.int64))
 
 
@@ -122,7 +123,8 @@ def _write_inside(own, below, many: int, moments, weights) -> None:
     # At each node of the integral `numbers` are the chances that 0, …, k − 1 arrivals are below,
     # for one knot after the other, whose nodes end at `ends`. They are 1 in all at early nodes.
     knots, ends = below.shape[0], np.empty(below.shape[0], np.int64)
-    times, shares, used = np.empty(knots * moments.size), np.empty(knots * moments.size), 0
+    room = knots * (moments.size + _WIDE)
+    times, shares, used = np.zeros(room), np.zeros(room), 0
     for j in range(knots):
         above, missing = own[ABOVE, j + 1], 0.0
         early, late = _span(below[j], above, many, moments)
@@ -131,6 +133,7 @@ def _write_inside(own, below, many: int, moments, weights) -> None:
         for t in range(early, late):
             times[used], shares[used] = min(moments[t] / above, _LONGEST), weights[t]
             used += 1
+        used = (used + _WIDE - 1) // _WIDE * _WIDE  # those after the last weigh nothing
         own[INSIDE, j + 1], ends[j] = missing, used
     powers, missed, shifted = np.empty(used), np.empty(used), np.empty(used)
     numbers = np.empty((many, used))
@@ -138,7 +141,7 @@ def _write_inside(own, below, many: int, moments, weights) -> None:
     exponentials(powers, numbers[0], shifted)
     for c in range(1, many):
         for t in range(used):
-            numbers[c, t] = numbers[c - 1, t] * -powers[t] / c
+            numbers[c, t] = numbers[c - 1, t] * -greater(powers[t], LEAST) / c
     for i in range(below.shape[1] - 1):
         if below[:, i].any():
             _write_powers(powers, below[:, i], times, ends)
@@ -165,7 +168,7 @@ def _write_powers(powers, masses, times, ends) -> None:
     start = 0
     for j in range(ends.size):
         for t in range(start, ends[j]):
-            powers[t] = max(-masses[j] * times[t], LEAST)
+            powers[t] = -masses[j] * times[t]
         start = ends[j]
 
 
@@ -174,17 +177,25 @@ def _span(below, above: float, many: int, moments) -> tuple[int, int]:
     """Return from which node on enough arrivals may be below, and until where too few may be."""
     # Until a time x of the clock of what is below, k have counted with a chance of at most x^k/k!;
     # by the clock of the light tokens alone, a Poisson number at least. No digit shows the others.
-    early, late, total = 0, moments.size, 0.0
+    low, high, total = 0, moments.size, 0.0
     if not above > 0:
         return 0, 0
     for mass in below:
         total += mass
-    while early < late and _last_term(moments[early] / above * total, many) <= _NOTHING:
-        early += 1
-    light = below[-1]
-    while late > early and _fewer(moments[late - 1] / above * light, many) <= _NOTHING:
-        late -= 1
-    return early, late
+    while low < high:
+        middle = (low + high) // 2
+        if _last_term(moments[middle] / above * total, many) <= _NOTHING:
+            low = middle + 1
+        else:
+            high = middle
+    early, high = low, moments.size
+    while low < high:
+        middle = (low + high) // 2
+        if _fewer(moments[middle] / above * below[-1], many) > _NOTHING:
+            low = middle + 1
+        else:
+            high = middle
+    return early, low
 
 
 @inner_code

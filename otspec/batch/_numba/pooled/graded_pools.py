@@ -7,11 +7,10 @@ import math
 
 import numpy as np
 
-from otspec.batch._array_api.library import Array
 from otspec.batch._array_api.pooled.graded_pools import LOWEST
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.outcome import DRAWN, ZERO, accepts, clipped, rounded, split, write_counts
-from otspec.batch._numba.reading import draw_rest, read_drafts, read_overlaps
+from otspec.batch._numba.outcome import DRAWN, ZERO, accepts, clipped, holds, rounded, split
+from otspec.batch._numba.passes import Weight, blocks_of, draw, overlaps, rest_in_blocks
 
 
 @inner_code
@@ -119,8 +118,8 @@ def _tangents(pools, factor: float, tight: int, lacking: float) -> tuple[float, 
 
 
 @inner_code
-def write_rest(pools, count: float, weight) -> None:
-    """Write the weight (q − b)₊, as :mod:`otspec.batch._array_api.pooled.graded_pools` has it."""
+def rest_weight(pools, count: float) -> Weight:
+    """Return the weight (q − b)₊, as :mod:`otspec.batch._array_api.pooled.graded_pools` has it."""
     # It is the target if no draft counts.
     last, j = pools.shape[1] - 2, 0
     high = pools[SLOPE, last] if count > 0 else 0.0
@@ -129,7 +128,13 @@ def write_rest(pools, count: float, weight) -> None:
     grade, slope, rise = pools[GRADE, j], pools[SLOPE, j], 0.0
     if j < last:
         rise = clipped((high - slope) / (pools[GRADE, j + 1] - grade))
-    weight[0], weight[1], weight[2], weight[3] = 1.0, slope - rise * grade, rise, high
+    return 1.0, slope - rise * grade, rise, high
+
+
+@inner_code
+def write_rest(pools, count: float, weights) -> None:
+    """Write that weight, (4,)."""
+    weights[0], weights[1], weights[2], weights[3] = rest_weight(pools, count)
 
 
 @inner_code
@@ -147,73 +152,61 @@ def level(pools, drafted: float, wanted: float) -> tuple[int, float, float]:
     return below, part, drafted * slope
 
 
+@machine_code
 def verify(draft, target, drafts, uniforms, valid, token, accepted, index, grades: int) -> None:
     """Select one of the drafts of a row by graded pools, then couple it with the target."""
-    rows, k = drafts.shape
-    pairs, weights, counts = np.empty((rows, k, 2)), np.empty((rows, 4)), np.empty(rows)
-    write_counts(valid, counts)
-    scales, kept = _overlaps_at(draft, target, counts, grades)
-    read_drafts(draft, target, drafts, valid, pairs)
-    _select(scales, kept, pairs, uniforms, valid, index, counts, weights)
-    draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, weights)
+    sums, none = blocks_of(draft[0]), np.empty(0, np.int64)
+    pools, pool = np.empty((KINDS, grades + 2)), np.empty(valid.shape[1], np.int64)
+    for row in range(drafts.shape[0]):
+        its, wanted, tokens, count = draft[row], target[row], drafts[row], float(valid[row].sum())
+        tight = _take_law(its, wanted, count, pools)
+        index[row] = _selected(pools, tight, its, wanted, tokens, uniforms[row], valid[row], pool)
+        if index[row] >= 0:
+            token[row] = tokens[index[row]]
+        else:
+            weight = rest_weight(pools, count)
+            rest_in_blocks(its, wanted, weight, sums)
+            token[row] = draw(its, wanted, weight, 0.0, sums, none, uniforms[row, -1])
+        accepted[row] = holds(tokens, valid[row], token[row])
 
 
-def _overlaps_at(draft, target, counts, grades: int) -> tuple[Array, Array]:
-    """Return the grades t of each row, and Σ min(q, t p) there."""
-    scales, kept = np.empty((2, counts.size, grades))
-    _write_grades(scales, counts, draft.itemsize == 4)
-    read_overlaps(draft, target, scales, kept, 0, grades)
-    return scales, kept
-
-
-@machine_code
-def _write_grades(scales, counts, single: bool) -> None:
-    """Write the positive grades of each row."""
-    for row in range(counts.size):
-        even_grades(scales[row], max(counts[row], 1.0), single)
-
-
-def weights_of(draft, target, counts, grades: int) -> Array:
-    """Return what is drawn from in each row if so many drafts are rejected, (rows, 4)."""
-    weights = np.empty((counts.size, 4))
-    _write_weights(*_overlaps_at(draft, target, counts, grades), counts, weights)
-    return weights
+@inner_code
+def _take_law(draft, target, count: float, pools) -> int:
+    """Write the pools of a row and the law of the selected draft; return the knot at its cut."""
+    scales, kept = np.empty(pools.shape[1] - 2), np.empty(pools.shape[1] - 2)
+    even_grades(scales, max(count, 1.0), draft.itemsize == 4)
+    overlaps(draft, target, 1.0, scales, kept)
+    take_overlaps(pools, scales, kept, max(count, 1.0))
+    return best_law(pools, 1.0)
 
 
 @machine_code
-def _write_weights(scales, kept, counts, weights) -> None:
-    """Write what is drawn from in each row after a rejection."""
-    pools = np.empty((KINDS, scales.shape[1] + 2))
+def write_weights(draft, target, counts, grades: int, weights) -> None:
+    """Write what is drawn from in each row if so many drafts are rejected, (rows, 4)."""
+    pools = np.empty((KINDS, grades + 2))
     for row in range(counts.size):
-        take_overlaps(pools, scales[row], kept[row], max(counts[row], 1.0))
-        best_law(pools, 1.0)
+        _take_law(draft[row], target[row], counts[row], pools)
         write_rest(pools, counts[row], weights[row])
 
 
-@machine_code
-def _select(scales, kept, pairs, uniforms, valid, index, counts, weights) -> None:
-    """Write which draft of each row is selected and accepted, and what is drawn from if none is."""
-    pools, pool = (
-        np.empty((KINDS, scales.shape[1] + 2)),
-        np.empty(valid.shape[1], np.int64),
-    )
-    for row in range(valid.shape[0]):
-        count, own, top, moment, left = counts[row], pairs[row], ZERO, 0.0, 0.0
-        take_overlaps(pools, scales[row], kept[row], max(count, 1.0))
-        tight = best_law(pools, 1.0)
-        write_rest(pools, count, weights[row])
-        for i in range(pool.size):
-            below, part, _ = level(pools, own[i, 0], own[i, 1])
-            up, left = split(uniforms[row, i], part)
-            moment = left if i == 0 else moment
-            pool[i] = below + up if valid[row, i] else -1
-            top = max(top, pool[i])
-        lowest, _ = group_of(pools, tight, top, 1.0, moment)
-        took, accepting = _chosen(pool, lowest, left)
-        index[row] = DRAWN
-        if took >= 0:
-            _, _, law = level(pools, own[took, 0], own[took, 1])
-            index[row] = took if accepts(accepting, own[took, 1], law) else DRAWN
+@inner_code
+def _selected(pools, tight: int, draft, target, drafts, uniforms, valid, pool) -> int:
+    """Return which draft is selected and accepted, or −1."""
+    top, moment, left = ZERO, 0.0, 0.0
+    for i in range(pool.size):
+        token = drafts[i] if valid[i] else 0
+        below, part, _ = level(pools, np.float64(draft[token]), np.float64(target[token]))
+        up, left = split(uniforms[i], part)
+        moment = left if i == 0 else moment
+        pool[i] = below + up if valid[i] else -1
+        top = max(top, pool[i])
+    lowest, _ = group_of(pools, tight, top, 1.0, moment)
+    took, accepting = _chosen(pool, lowest, left)
+    if took < 0:
+        return DRAWN
+    wanted = np.float64(target[drafts[took]])
+    _, _, law = level(pools, np.float64(draft[drafts[took]]), wanted)
+    return took if accepts(accepting, wanted, law) else DRAWN
 
 
 @inner_code

@@ -4,11 +4,11 @@ import numpy as np
 
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba.compiled import greater, inner_code, machine_code, plus
-from otspec.batch._numba.passes import added, sum_in_blocks, sum_without
+from otspec.batch._numba.passes import AT_ONCE, add_three, added, sum_of, sum_without, three_of
 
 DRAFTED, WANTED = 0, 1
 """The rows of ``heavy``: the draft's and the target's probability of each heavy token."""
-_FEW = 16  # how many tokens are looked at together, before one after the other
+_FEW = 32  # how many tokens are looked at together, before one after the other
 
 
 @machine_code
@@ -17,9 +17,9 @@ def read_heavy(draft, target, sums, heavy, borders, light) -> None:
     highest, number = np.empty(sums.shape[1]), heavy.shape[2]
     masses, tokens = np.empty(number + 1), np.empty(number + 1, np.int64)
     for row in range(draft.shape[0]):
-        sum_in_blocks(draft[row], sums[row])
         for block in range(highest.size):
-            highest[block] = _largest(draft[row, block * BLOCK : (block + 1) * BLOCK])
+            here = draft[row, block * BLOCK : (block + 1) * BLOCK]
+            sums[row, block], highest[block] = sum_of(here), _largest(here)
         _take_heaviest(draft[row], highest, masses, tokens)
         border = max(masses[number], 0.0)
         borders[row], light[row] = border, 0.0
@@ -52,27 +52,35 @@ def read_lefts(draft, drafts, valid, sums, lefts) -> None:
 @machine_code
 def read_light(draft, target, borders, factor: float, scales, kept) -> None:
     """Write Σ min(target, scale·draft) over light tokens for the scales of each row, scaled."""
+    kept[:] = 0.0
     for row in range(draft.shape[0]):
-        for j in range(scales.shape[1]):
-            kept[row, j] = 0.0
-        for start in range(0, draft.shape[1], BLOCK):
-            here = slice(start, start + BLOCK)
-            for j in range(scales.shape[1]):
-                kept[row, j] += _light_overlap(
-                    draft[row, here], target[row, here], borders[row], factor, scales[row, j]
+        for start in range(0, draft.shape[1], AT_ONCE):
+            here, own = slice(start, min(start + AT_ONCE, draft.shape[1])), scales[row]
+            for j in range(0, own.size, 3):
+                at = three_of(j, own.size)
+                found = _three_light(
+                    draft[row, here], target[row, here], borders[row], factor, own, at
                 )
+                add_three(kept[row], at, found)
 
 
 @inner_code
-def _light_overlap(draft, target, border: float, factor: float, scale: float) -> float:
-    """Return factor · Σ min(target, scale·draft) over the light tokens of a block."""
+def _three_light(
+    draft, target, border: float, factor: float, scales, at
+) -> tuple[float, float, float]:
+    """Return factor · Σ min(target, scale·draft) over light tokens at three scales."""
     real = draft.dtype.type
-    border_, factor_, scale_, total = real(border), real(factor), real(scale), real(0)
+    border_, factor_, none = real(border), real(factor), real(0)
+    one, two, three = real(scales[at[0]]), real(scales[at[1]]), real(scales[at[2]])
+    first, second, third = real(0), real(0), real(0)
     for i in range(draft.size):
-        mass = draft[i] if draft[i] <= border_ else real(0)
-        offered, wanted = scale_ * (factor_ * mass), factor_ * target[i]
-        total = plus(total, wanted if wanted < offered else offered)
-    return np.float64(total)
+        mass, wanted = draft[i] if draft[i] <= border_ else none, factor_ * target[i]
+        drafted = factor_ * mass
+        a, b, c = one * drafted, two * drafted, three * drafted
+        first = plus(first, wanted if wanted < a else a)
+        second = plus(second, wanted if wanted < b else b)
+        third = plus(third, wanted if wanted < c else c)
+    return np.float64(first), np.float64(second), np.float64(third)
 
 
 @inner_code
@@ -96,16 +104,29 @@ def _largest(draft) -> float:
 @inner_code
 def _take_heaviest(draft, highest, masses, tokens) -> None:
     """Write as many of the heaviest tokens as there is room for, and their masses; else −1."""
-    for i in range(masses.size):
-        masses[i] = -1.0
-    for block in range(highest.size):
-        _insert(masses, tokens, highest[block], block)
-    least = masses[-1]
+    least = _bound_of(highest, masses.size)
     for i in range(masses.size):
         masses[i] = -1.0
     for block in range(highest.size):
         if highest[block] >= least:
             _take_from(draft, block, least, masses, tokens)
+
+
+@inner_code
+def _bound_of(masses, number: int) -> float:
+    """Return a bound that at least so many masses reach, and hardly more; 0 if there are fewer."""
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle, reach = (low + high) / 2, 0
+        for i in range(masses.size):
+            reach += masses[i] >= middle
+        if reach < number:
+            high = middle
+        else:
+            low = middle
+            if reach <= number + number // 8:
+                break
+    return low
 
 
 @inner_code
