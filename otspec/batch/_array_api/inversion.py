@@ -103,7 +103,8 @@ def off_drafts(
     ids, size = library.arange(blocks.shape[-1]), draft.shape[-1]
     places, step = library.arange(min(BLOCK, size)), max(_COMPARED // k, 1)
     for start in range(0, k, step):
-        block = drafts[..., start : start + step] // BLOCK
+        # The standard does not say what a slice past the end is.
+        block = drafts[..., start : min(start + step, k)] // BLOCK
         tokens = block[..., None] * BLOCK + places
         flat = xp.reshape(xp.clip(tokens, max=size - 1), (*lead, prod(tokens.shape[-2:])))
         weights = xp.reshape(library.take(draft, flat), tokens.shape)
