@@ -110,7 +110,7 @@ def plot_rows():
     yield (
         "plots.save_acceptance_chart",
         Row(
-            partial(plots.save_acceptance_chart, compared(), title="a"),
+            lambda path: plots.save_acceptance_chart(compared(), path, title="a"),
             {"path": ("path", None)},
         ),
     )

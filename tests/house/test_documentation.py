@@ -19,7 +19,8 @@ from otspec.cli.main import main
 from validation.__main__ import main as validation_main
 
 ROOT = Path(__file__).parents[2]
-PAGES = script("consoles").PAGES
+CONSOLES = script("consoles")
+PAGES = CONSOLES.PAGES
 TORCH = re.compile(r"```py\n(.*?)```", re.DOTALL)
 SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 
@@ -27,7 +28,7 @@ SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 def commands():
     """Yield command and expected output of each console block."""
     for page in PAGES:
-        for command, output in script("consoles").commands(page.read_text(encoding="utf-8")):
+        for command, output in CONSOLES.commands(page.read_text(encoding="utf-8")):
             yield pytest.param(command, output, id=f"{page.name}: {command}")
 
 
