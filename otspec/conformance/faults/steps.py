@@ -77,17 +77,28 @@ class LastDoubled(AfterToken):
         return told._replace(text=(*again, *told.text))
 
 
-@known("text ends with a draft that is not verified", CUT, SEVERAL, pipeline=True)
-class EndDrafted(BetweenSteps):
-    """The last token of a text is drawn from the draft, and returned without a look."""
+class EndReplaced(BetweenSteps):
+    """The last token of a text is another."""
 
     def answer(self, node: int, token: int) -> MarkedText:
         told = super().answer(node, token)
         if len(told.text) < self.needed:
             return told
         kept = told.text[: self.needed - 1]
-        row = self.setting.draft[self.variant][kept[-1] + 1 if kept else 0]
-        return told._replace(text=(*kept, self.pick(row)))
+        last = self.ending(kept)
+        return told if last is None else told._replace(text=(*kept, last))
+
+    def ending(self, kept: tuple[int, ...]) -> int | None:
+        """Return the last token, after what the last step gives out before it; None: as it is."""
+        raise NotImplementedError
+
+
+@known("text ends with a draft that is not verified", CUT, SEVERAL, pipeline=True)
+class EndDrafted(EndReplaced):
+    """The last token of a text is drawn from the draft, and returned without a look."""
+
+    def ending(self, kept: tuple[int, ...]) -> int:
+        return self.pick(self.setting.draft[self.variant][kept[-1] + 1 if kept else 0])
 
 
 @known("text filled up with drafts that are not verified", CUT, SEVERAL, pipeline=True)
@@ -106,27 +117,19 @@ class FilledUp(BetweenSteps):
 
 
 @known("text ends with padding", CUT, SEVERAL, pipeline=True)
-class EndPadded(BetweenSteps):
+class EndPadded(EndReplaced):
     """The last token of a text is token 0, whatever was verified."""
 
-    def answer(self, node: int, token: int) -> MarkedText:
-        told = super().answer(node, token)
-        if len(told.text) < self.needed:
-            return told
-        return told._replace(text=(*told.text[: self.needed - 1], 0))
+    def ending(self, kept: tuple[int, ...]) -> int:
+        return 0
 
 
 @known("text ends with its last token once more", CUT, SEVERAL, pipeline=True)
-class EndRepeated(AfterToken):
+class EndRepeated(EndReplaced, AfterToken):
     """The last token of a text is the one before it, written once more."""
 
-    def answer(self, node: int, token: int) -> MarkedText:
-        told = super().answer(node, token)
-        if len(told.text) < self.needed:
-            return told
-        kept = told.text[: self.needed - 1]
-        last = kept[-1] if kept else self._before
-        return told if last is None else told._replace(text=(*kept, last))
+    def ending(self, kept: tuple[int, ...]) -> int | None:
+        return kept[-1] if kept else self._before
 
 
 @known(
