@@ -135,8 +135,8 @@ def price_of_independence(rows: Sequence[Compared]) -> Iterator[str]:
     ]
     if clauses:
         yield (
-            "The output of some rules does not depend on the drafts. Their gaps in percentage points: "
-            f"{listed(clauses, 'and')}."
+            "The output of some rules does not depend on the drafts. Their gaps in percentage "
+            f"points: {listed(clauses, 'and')}."
         )
 
 
