@@ -9,8 +9,7 @@ from otspec.blocks.trees import shapes
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.chance import Chance
 from otspec.decoding.decoder import Decoder, EndingShape
-from otspec.decoding.reader import Reader
-from otspec.decoding.verification import ReadModel, RuleVerifier, SharedNoiseVerifier
+from otspec.decoding.verification import Reader, ReadModel, RuleVerifier, SharedNoiseVerifier
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw
 from otspec.models.base import Prefix

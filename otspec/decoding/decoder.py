@@ -10,8 +10,7 @@ from otspec._base.frozen import Frozen
 from otspec.blocks import Shape
 from otspec.blocks.drafted_tree import ROOT, DraftedTree
 from otspec.blocks.trees.verifiers.base import Growing
-from otspec.decoding.reader import Reader, Reads, Request, alone
-from otspec.decoding.verification import SeededChance, Verifier
+from otspec.decoding.verification import Reader, Reads, Request, SeededChance, Verifier, alone
 from otspec.distributions import Distribution
 from otspec.models.base import Prefix
 

@@ -12,7 +12,7 @@ import numpy as np
 from otspec._base.arithmetic import Array
 from otspec._base.frozen import Frozen
 from otspec.blocks import TokenTree
-from otspec.decoding.reader import Reader, Reading, Request
+from otspec.decoding.verification import Reader, Reading, Request
 from otspec.distributions import Distribution, as_distribution
 from otspec.models.pretrained import cache_name, takes
 from otspec.traces import Warp

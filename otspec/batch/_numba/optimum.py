@@ -7,10 +7,8 @@ import numpy as np
 
 from otspec.batch._array_api import optimum, sorted_rows
 from otspec.batch._array_api.library import Array, library_of
-from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.outcome import rounded
-from otspec.batch._numba.passes import overlaps, split
-from otspec.batch._numba.reading import read_overlaps
+from otspec.batch._numba.compiled import inner_code, machine_code, rounded
+from otspec.batch._numba.passes import overlaps, read_overlaps, split
 
 SCALE = 0  # tangents: from 0 to k, ascending
 OUTSIDE = 1  # tangents: the draft mass r outside the sets that they are tangent at, from 1 to 0

@@ -17,7 +17,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.coupling import Coupling, accepted_weights
 from otspec.distributions import Distribution, DistributionLike, as_distribution, normalized
 from otspec.drafts import DraftLaw
-from otspec.drafts.support import Support
+from otspec.drafts.base import Support
 from otspec.optimum.budgets import Outputs, TotalVariation
 from otspec.programs import Formulation, ProgramName, formulate
 from otspec.solvers import Solution, SolverName

@@ -8,8 +8,17 @@ import math
 import numpy as np
 
 from otspec.batch._array_api.pooled.graded_pools import LOWEST
-from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.outcome import DRAWN, ZERO, accepts, clipped, holds, rounded, split
+from otspec.batch._numba.compiled import (
+    DRAWN,
+    ZERO,
+    accepts,
+    clipped,
+    holds,
+    inner_code,
+    machine_code,
+    rounded,
+    split,
+)
 from otspec.batch._numba.passes import Weight, blocks_of, draw, overlaps, rest_in_blocks
 
 

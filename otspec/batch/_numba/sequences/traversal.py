@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.outcome import accepts, quotient
+from otspec.batch._numba.compiled import accepts, inner_code, machine_code, quotient
 from otspec.batch._numba.passes import blocks_of, draw, excess, factor_of, rest_in_blocks
 from otspec.batch._numba.recursive_rejection_without_replacement import left_of
 from otspec.batch._numba.sequences.drafted_block import highest
