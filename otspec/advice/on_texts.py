@@ -1,7 +1,5 @@
 """What logged texts say, drafted ones and those of the target (Theory, 28): text by text."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,11 +42,11 @@ class FoldedTally(Frozen):
     folds: tuple[Tally, ...]  # of the tokens of all choices, and then of their calls
 
     @classmethod
-    def of_none(cls, choices: int) -> FoldedTally:
+    def of_none(cls, choices: int) -> "FoldedTally":
         """Return the sums over no text."""
         return cls(choices, (Tally.of(np.empty((0, 2 * choices))),) * FOLDS)
 
-    def with_texts(self, texts: IntArray, tokens: Array, calls: Array) -> FoldedTally:
+    def with_texts(self, texts: IntArray, tokens: Array, calls: Array) -> "FoldedTally":
         """Return the sums with those of more texts, (m, choices); their numbers say the folds."""
         rows = np.concatenate([tokens, calls], axis=1)
         folds = tuple(

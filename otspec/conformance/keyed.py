@@ -1,7 +1,5 @@
 """Calling engines whose noise has a key, a seed and a position, and calling them plainly."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -34,7 +32,7 @@ class Rows(Frozen):
     seeds: IntArray  # (size,): the seed of each text, and how many tokens it has
     starts: IntArray
 
-    def alone(self, row: int) -> Rows:
+    def alone(self, row: int) -> "Rows":
         """Return one row."""
         return Rows(
             Sample(*(part[[row]] for part in self.sample)), self.seeds[[row]], self.starts[[row]]

@@ -1,7 +1,5 @@
 """Lossless decoding of language models with several drafts: a tree is verified in each call."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -164,7 +162,7 @@ class _Decoding:
         end: Iterable[int] | None,
         skip_layers: str | Iterable[int] | None,
         **warping: Any,
-    ) -> _Decoding:
+    ) -> "_Decoding":
         """Check all that the texts have in common."""
         if skip_layers is not None:
             if draft is not None:

@@ -6,7 +6,7 @@ from otspec.drafts.base import DraftLaw
 from otspec.drafts.independent import IID, Independent
 from otspec.drafts.without_replacement import WithoutReplacement
 from otspec.drafts.hub import Hub, TopPlusOne
-from otspec.drafts.single import Fixed, TopK
+from otspec.drafts.fixed import Fixed, TopK
 from otspec.drafts.independent import Joint
 from otspec.drafts.hub import TwoHubs
 from otspec.drafts.masked import Masked

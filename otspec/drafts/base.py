@@ -1,7 +1,5 @@
 """What every draft law answers from its table of tuples, or of what a rule sees (Programs, 1)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -146,7 +144,7 @@ class DraftLaw(Frozen, ABC):
         distributions.check_alike("law", self._probabilities(), "target", checked)
         return checked
 
-    def for_target(self, target: Distribution) -> DraftLaw:  # noqa: ARG002 -- it is alike
+    def for_target(self, target: Distribution) -> "DraftLaw":  # noqa: ARG002 -- it is alike
         """Return the law in the arithmetic of a checked target: itself, unless it serves either."""
         return self
 

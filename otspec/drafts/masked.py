@@ -12,8 +12,9 @@ from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts.base import DraftLaw, as_law
+from otspec.drafts.fixed import Certain, Fixed
 from otspec.drafts.independent import IID, Independent, Product
-from otspec.drafts.single import Certain, Fixed, SingleDraftLaw
+from otspec.drafts.single import SingleDraftLaw
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

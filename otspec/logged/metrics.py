@@ -1,7 +1,5 @@
 """Accept lengths as engines count them, and in the forms that they take for load tests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -125,7 +123,7 @@ class AcceptLengths(Frozen):
         found: IntArray = np.searchsorted(bounds, rng.random(number), side="right")
         return found
 
-    def __add__(self, other: AcceptLengths) -> AcceptLengths:
+    def __add__(self, other: "AcceptLengths") -> "AcceptLengths":
         as_instance(other, "other", AcceptLengths, "the AcceptLengths of other texts")
         if (self.drafted, self.depth) != (other.drafted, other.depth):
             raise ValueError(

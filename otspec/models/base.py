@@ -1,7 +1,5 @@
 """What a language model is: a map from a prefix to the distribution of the next token."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
@@ -50,13 +48,13 @@ class Model(Frozen, ABC):
         """
         return as_prefix(prefix, self.n)
 
-    def after(self, prefix: Prefix) -> Model:
+    def after(self, prefix: Prefix) -> "Model":
         """Return the model of what follows a prefix."""
         prefix = as_prefix(prefix, self.n)
         return Continued(self, prefix) if prefix else self
 
     @property
-    def origin(self) -> tuple[Model, Prefix]:
+    def origin(self) -> "tuple[Model, Prefix]":
         """A model and a text, after which it is this one."""
         return self, ()
 

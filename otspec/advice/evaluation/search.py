@@ -1,7 +1,5 @@
 """What is searched for, and the advice that follows from evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +57,7 @@ class Search:
         rules: Any,
         trees: Any = (),
         total_variation: Any = None,
-    ) -> Search:
+    ) -> "Search":
         """Return what arguments ask for."""
         costs = as_seconds(draft_cost, "draft_cost"), as_seconds(target_cost, "target_cost")
         cost, most = StepCost(*costs), as_nodes(nodes)

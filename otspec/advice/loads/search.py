@@ -1,7 +1,5 @@
 """The fastest cut of drafts at each batch size (Theory, 37): from logs and costs by load."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -63,7 +61,7 @@ class LoadSearch:
         depth: Any = None,
         thresholds: Any = THRESHOLDS,
         paths: Any = PATHS,
-    ) -> LoadSearch:
+    ) -> "LoadSearch":
         """Return what arguments ask for."""
         sizes = as_list(batches, "batches", "numbers of rows")
         least, shares = (

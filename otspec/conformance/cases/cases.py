@@ -1,7 +1,5 @@
 """What a verifier is tried on, pairs of small models in a vocabulary, and answers in symbols."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -105,7 +103,7 @@ class Case(Frozen):
         return np.concatenate([values / self.sizes, np.zeros((*values.shape[:-1], 1))], axis=-1)
 
     @property
-    def with_rejected(self) -> Case:
+    def with_rejected(self) -> "Case":
         """The case with one more pair of models, of which no draft is kept."""
         draft, target = np.zeros_like(self.draft[:1]), np.zeros_like(self.target[:1])
         draft[..., :-1] = 1 / (self.n - 1)
@@ -117,7 +115,7 @@ class Case(Frozen):
         )
 
     @cached_property
-    def after_any_symbol(self) -> Case:
+    def after_any_symbol(self) -> "Case":
         """The case with n + 1 pairs for each: at the beginning, and after each symbol."""
         return replace(self, draft=begun(self.draft), target=begun(self.target))
 

@@ -16,7 +16,8 @@ from otspec._base import arithmetic
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Independent
-from otspec.drafts.single import ByRatio, Certain, FixedButOne
+from otspec.drafts.fixed import Certain
+from otspec.drafts.single import ByRatio, FixedButOne
 from otspec.optimum.cuts.minimum import TABLE_LIMIT, minimum_cut
 
 _UNIT = 2**60  # the smallest float times this has an inverse

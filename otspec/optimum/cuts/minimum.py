@@ -29,7 +29,8 @@ from otspec._base.arithmetic import (
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Independent, Masked, WithoutReplacement
 from otspec.drafts.base import Support, TooManyTuplesError, support
-from otspec.drafts.single import ByRatio, Certain, FixedButOne
+from otspec.drafts.fixed import Certain
+from otspec.drafts.single import ByRatio, FixedButOne
 from otspec.optimum.cuts import halfplanes, prefix
 from otspec.optimum.pools.pools import by_token, clipped_law
 

@@ -1,7 +1,5 @@
 """What is accepted of a draft that was selected in stages (Canonical, alg. 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -40,7 +38,7 @@ class VerifiedSelection(Frozen):
     # (n,): what is drawn otherwise: a law of tokens that ``verified`` leaves out
     repair: Distribution
 
-    def of_first(self, k: int) -> VerifiedSelection:
+    def of_first(self, k: int) -> "VerifiedSelection":
         """Return the same for the first k drafts."""
         return VerifiedSelection(self.selection.of_first(k), self.verified, self.kept, self.repair)
 
@@ -105,7 +103,7 @@ class VerifiedSelection(Frozen):
         known = self._known(law, 2) + self.kept * (hits * residual).sum()
         return as_number(known, like=self.verified)
 
-    def estimate(self, size: int = 2_000, seed: int = 0) -> SelectionEstimate:
+    def estimate(self, size: int = 2_000, seed: int = 0) -> "SelectionEstimate":
         """Estimate all of it, with the residual hits simulated and the rest exact."""
         return SelectionEstimate(self, as_size(size, least=2, width=self.k), as_seed(seed))
 

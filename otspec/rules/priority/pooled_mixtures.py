@@ -5,8 +5,6 @@ i is one of them, its token has the law of p_i in the pool, so that the law of t
 is Σ c_i p_i(y) there, with rates c_i that follow from the masses of the pools alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,7 +31,7 @@ class Problem(Frozen):
     target: Distribution  # (n,)
 
     @classmethod
-    def of_law(cls, law: DraftLaw, target: Distribution) -> Problem:
+    def of_law(cls, law: DraftLaw, target: Distribution) -> "Problem":
         """Return the problem of a law of independent drafts."""
         return cls(np.array([law.marginal(i) for i in range(law.k)]), target)
 

@@ -1,7 +1,5 @@
 """Drafts without replacement drawn given that they are rejected, path by path (MCSD, alg. 2)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -94,7 +92,7 @@ class Left(NamedTuple):
         gone = np.zeros((len(heaviest.largest) + 1, size), dtype=bool)
         return cls.of(heaviest, gone, np.empty((0, size), dtype=np.intp))
 
-    def without(self, places: IntArray) -> Left:
+    def without(self, places: IntArray) -> "Left":
         """Return what one more drafted token of each path leaves."""
         gone = self.gone.copy()
         gone[self.heaviest.ranks[places], np.arange(len(places))] = True

@@ -31,8 +31,6 @@ by the power sums of light tokens. Forward, all tokens move alike: as only p(z)/
 derivative by the logit of the output y is minus that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -202,7 +200,7 @@ class GumbelRace:
         return min(max(found, 0.0), 1.0), slopes
 
 
-def _races(tokens: Sorted, most: int) -> Iterator[tuple[_Race, int, IntArray]]:
+def _races(tokens: Sorted, most: int) -> "Iterator[tuple[_Race, int, IntArray]]":
     """Yield races for parts of the outputs, with how many drafts come before, and places."""
     # Where ρ is tiny, tokens of much larger draft mass come before y for certain. The race for what
     # is left has draft masses of sum 1, so that no time is beyond the floats.

@@ -4,8 +4,6 @@ The chosen path's law needs the order of all ratios, but of one token only the m
 place is sorted only where its residual is asked for.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """E[τ] of a tree of drafts, by dynamic programming over what the models remember."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +56,7 @@ class _Level(NamedTuple):
     numbers: dict[Shape, int]
 
     @classmethod
-    def of(cls, leads: Sequence[_Leads]) -> _Level:
+    def of(cls, leads: Sequence[_Leads]) -> "_Level":
         """Return the level of some states."""
         shapes = sorted({shape for each in leads for shape in each.shapes}, key=attrgetter("size"))
         numbers = {shape: number for number, shape in enumerate(shapes)}

@@ -1,7 +1,5 @@
 """Rules for one token at the nodes of a tree: what each does after each prefix, found once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -90,7 +88,7 @@ class AcceptedChildren(Frozen):
     unit: int
 
     @classmethod
-    def of(cls, ways: Iterable[Places], law: Array) -> AcceptedChildren:
+    def of(cls, ways: Iterable[Places], law: Array) -> "AcceptedChildren":
         """Return it from the chance of each token in a row for each way."""
         which, tokens = np.nonzero(law > 0)
         chances, unit = law[which, tokens], 1

@@ -1,7 +1,5 @@
 """The best rule that verifies a tree from the leaves to the root (Theory, 48): a program a node."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, permutations, product
@@ -149,7 +147,7 @@ class PlannedTree(TreeRule):
             self._curves[key] = tuple((weight, weight + value) for weight, value in corners)
         return self._curves[key]
 
-    def _program(self, text: Prefix, shape: Shape) -> NodeProgram:
+    def _program(self, text: Prefix, shape: Shape) -> "NodeProgram":
         draft, k = self.draft(text), len(shape.children)
         masses: dict[Drafted, Any] = {}
         if arithmetic.counted_power(self.draft.n, k) > TUPLE_LIMIT:
