@@ -128,8 +128,7 @@ def normalized(residual: Array, fallback: Distribution) -> Distribution:
     total = residual.sum()
     if total == 0:
         return fallback
-    law: Distribution = residual / total
-    return law
+    return residual / total
 
 
 def check_alike(first_name: str, first: Array, second_name: str, second: Array) -> None:
@@ -191,8 +190,7 @@ def _scaled(array: Distribution, total: Any, name: str, normalize: bool) -> Dist
             raise ValueError(
                 f"{name} sums to {plain(total)}, not exactly 1: pass normalize=True to scale"
             )
-        exact: Distribution = array / total
-        return exact
+        return array / total
     if not math.isfinite(total):
         raise ValueError(f"{name} sums to {total}: scale it down before passing it")
     # Pairwise summation of scaled values is within this of 1, so scaling again changes nothing.
@@ -203,5 +201,4 @@ def _scaled(array: Distribution, total: Any, name: str, normalize: bool) -> Dist
             f"{name} sums to {float(total)!r}, not 1 (within {SUM_TOLERANCE:g}): "
             "pass normalize=True to scale"
         )
-    scaled: Distribution = array / total
-    return scaled
+    return array / total

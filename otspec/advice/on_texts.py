@@ -120,8 +120,7 @@ class FoldedTally(Frozen):
 
 def _ratios(sums: Array) -> Array:
     tokens, calls = np.split(sums, 2)
-    ratios: Array = tokens / calls
-    return ratios
+    return tokens / calls
 
 
 @dataclass(frozen=True, eq=False)

@@ -207,8 +207,7 @@ class BlockRule(Frozen, ABC):
 def as_block_rule(rule: Any) -> BlockRule:
     """Check a rule for drafted blocks."""
     wanted = "a BlockRule, such as BlockVerificationPreprint(draft, target, 2)"
-    checked: BlockRule = as_instance(rule, "rule", BlockRule, wanted)
-    return checked
+    return as_instance(rule, "rule", BlockRule, wanted)
 
 
 def enumerated_expected(rule: BlockRule) -> Number:

@@ -133,8 +133,7 @@ def _rounded(law: Array, model: Model) -> Array:
     """Return a law in small fractions, in a model's arithmetic."""
     rounded = zeros(law.shape, like=model(()))
     rounded[...] = np.rint(law / law.sum() * GRAIN).astype(int)
-    scaled: Array = rounded / model.number(rounded.sum())
-    return scaled
+    return rounded / model.number(rounded.sum())
 
 
 def _plan(program: ResidualsProgram, solution: Solution) -> HandOverPlan:

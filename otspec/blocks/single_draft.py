@@ -272,8 +272,7 @@ def as_single_draft_rule(rule: Any) -> type[SingleDraftRule]:
     as_instance(rule, "rule", type, wanted)
     if not issubclass(rule, SingleDraftRule):
         raise ValueError(f"rule is {rule.__name__}: it must be {wanted}")
-    checked: type[SingleDraftRule] = rule
-    return checked
+    return rule
 
 
 BLOCK_RULES: Registry[type[SingleDraftRule]] = Registry(

@@ -52,8 +52,7 @@ def bernoulli_acceptance(draft: Any, target: Any, k: int) -> Number:
     """
     p, q = as_two_probabilities(draft, target)
     k = as_k(k)
-    served: Number = min(q, 1 - power(1 - p, k)) + min(1 - q, 1 - power(p, k))
-    return served
+    return min(q, 1 - power(1 - p, k)) + min(1 - q, 1 - power(p, k))
 
 
 def bernoulli_expression() -> sympy.Expr:
@@ -79,8 +78,7 @@ def uniform_acceptance(ratio: Any, k: int) -> Number:
     >>> uniform_acceptance(4, k=2)
     Fraction(7, 16)
     """
-    accepted: Number = 1 - power(1 - 1 / _ratio(ratio), as_k(k))
-    return accepted
+    return 1 - power(1 - 1 / _ratio(ratio), as_k(k))
 
 
 def uniform_expression() -> sympy.Expr:

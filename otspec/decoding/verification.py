@@ -85,8 +85,7 @@ def alone(reads: Reads[Result]) -> Result:
             [reading] = request.reader.read_all([request])
             request = reads.send(reading)
     except StopIteration as done:
-        result: Result = done.value
-        return result
+        return done.value
 
 
 def read_text(reader: Reader, tokens: Sequence[int]) -> Reading:
@@ -105,8 +104,7 @@ class SeededChance(Drawn):
 
     def noise(self, place: int, size: int) -> Array:
         """Return the exponential noise of a place in the text, the same whenever it is asked."""
-        row: Array = shared_noise(np.zeros((1, size)), np.array([place]), self._key)[0]
-        return row
+        return shared_noise(np.zeros((1, size)), np.array([place]), self._key)[0]
 
 
 class Verdict(NamedTuple):

@@ -119,8 +119,7 @@ class DraftLaw(Frozen, ABC):
         rank = np.empty(self.n, dtype=np.intp)
         rank[order] = np.arange(self.n)
         completed = sums_by(rank[tuples].max(axis=1) + 1, masses, self.n + 1)
-        inside: Array = np.cumsum(completed)
-        return inside
+        return np.cumsum(completed)
 
     @property
     def accuracy(self) -> float:
@@ -195,10 +194,7 @@ class DraftLaw(Frozen, ABC):
 
 def as_law(law: Any, name: str = "law") -> DraftLaw:
     """Check a draft law."""
-    checked: DraftLaw = arguments.as_instance(
-        law, name, DraftLaw, "a draft law, such as IID(draft, k)"
-    )
-    return checked
+    return arguments.as_instance(law, name, DraftLaw, "a draft law, such as IID(draft, k)")
 
 
 def as_drafts(x: Any, law: DraftLaw) -> tuple[int, ...]:
@@ -222,8 +218,7 @@ def inverted(cumulative: Array, uniforms: Array) -> IntArray:
     drawn: IntArray = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
     # u·total can round up to total: then the first index that reaches it is the last possible.
     last = np.searchsorted(cumulative, cumulative[-1], side="left")
-    bounded: IntArray = np.minimum(drawn, last).astype(np.intp)
-    return bounded
+    return np.minimum(drawn, last).astype(np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,8 +278,7 @@ def _as_set_keys(tuples: IntArray) -> IntArray:
     ordered = np.sort(tuples, axis=1)
     repeated = np.zeros(ordered.shape, dtype=bool)
     repeated[:, 1:] = ordered[:, 1:] == ordered[:, :-1]
-    keys: IntArray = np.sort(np.where(repeated, ordered[:, -1:], ordered), axis=1)
-    return keys
+    return np.sort(np.where(repeated, ordered[:, -1:], ordered), axis=1)
 
 
 def _added_up(keys: IntArray, masses: Array) -> tuple[IntArray, Array]:

@@ -120,8 +120,7 @@ class AcceptLengths(Frozen):
             )
         rng = np.random.default_rng(seed)
         bounds = np.cumsum(self.law)[:-1]
-        found: IntArray = np.searchsorted(bounds, rng.random(number), side="right")
-        return found
+        return np.searchsorted(bounds, rng.random(number), side="right")
 
     def __add__(self, other: "AcceptLengths") -> "AcceptLengths":
         as_instance(other, "other", AcceptLengths, "the AcceptLengths of other texts")
@@ -133,15 +132,13 @@ class AcceptLengths(Frozen):
         return AcceptLengths(self.drafted, self.tally + other.tally, self.bounded and other.bounded)
 
     def _unit(self, place: int) -> Array:
-        unit: Array = 1.0 * (np.arange(len(self.tally.sums)) == place)
-        return unit
+        return 1.0 * (np.arange(len(self.tally.sums)) == place)
 
     def _level(self, at: int) -> Array:
         return self._unit(_LEVELS + at)
 
     def _accepted(self) -> Array:
-        levels: Array = 1.0 * (np.arange(len(self.tally.sums)) >= _LEVELS)
-        return levels
+        return 1.0 * (np.arange(len(self.tally.sums)) >= _LEVELS)
 
     def _rate(self, above: Array, below: Array) -> Ratio:
         return self._within(above, below, 0, 1)
@@ -160,8 +157,7 @@ def counts_of(replay: Replay) -> Array:
     # Counts of texts that depend on each other are added, so that they are one row of a tally.
     lengths = np.array(replay.lengths, dtype=float)
     reached = lengths[::-1].cumsum()[::-1][1:]
-    counts: Array = np.array([float(replay.calls), float(replay.tokens), *reached])
-    return counts
+    return np.array([float(replay.calls), float(replay.tokens), *reached])
 
 
 def lengths_on_texts(
@@ -205,8 +201,7 @@ def block_counts(blocks: Sequence[LoggedBlock], rule: Any, tree: Shape) -> Array
     """Return what is counted of one call at the beginning of each block, a row for each."""
     levels = _levels(blocks, rule, tree)
     ones = np.ones((len(blocks), 1))
-    counts: Array = np.hstack([ones, 1 + levels.sum(axis=1, keepdims=True), levels])
-    return counts
+    return np.hstack([ones, 1 + levels.sum(axis=1, keepdims=True), levels])
 
 
 def _levels(blocks: Sequence[LoggedBlock], rule: Any, shape: Shape) -> Array:

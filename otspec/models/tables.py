@@ -157,8 +157,7 @@ def _start(rows: Array, depth: int) -> Array:
     """Return the mean of the rows over all but the last so many tokens of their contexts."""
     n, order = rows.shape[-1], rows.ndim - 1
     missing = rows.reshape(n ** (order - depth), *(n,) * (depth + 1))
-    mean: Array = missing.sum(axis=0) / arithmetic.as_number(len(missing), like=rows)
-    return mean
+    return missing.sum(axis=0) / arithmetic.as_number(len(missing), like=rows)
 
 
 def _row(name: str, prefix: Prefix) -> str:
@@ -296,5 +295,4 @@ def _random_row(n: int, rng: np.random.Generator, exact: bool) -> Array:
     if not exact:
         return row
     counts = 1 + rng.multinomial(GRAIN, row)
-    fractions: Array = np.array([Fraction(int(count), GRAIN + n) for count in counts], dtype=object)
-    return fractions
+    return np.array([Fraction(int(count), GRAIN + n) for count in counts], dtype=object)

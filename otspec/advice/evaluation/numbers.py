@@ -61,8 +61,7 @@ class TextNumbers(Frozen, ABC):
     @property
     def starts(self) -> IntArray:
         """Where each text begins."""
-        found: IntArray = np.cumsum(self.lengths) - self.lengths
-        return found
+        return np.cumsum(self.lengths) - self.lengths
 
     @property
     def over(self) -> Sequence[bool]:

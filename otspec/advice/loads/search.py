@@ -103,8 +103,7 @@ class LoadSearch:
 
 
 def _sum(parts: Sequence[Array]) -> Array:
-    total: Array = np.sum(parts, axis=0)
-    return total
+    return np.sum(parts, axis=0)
 
 
 def _at(
@@ -165,15 +164,13 @@ def _seconds(
         times = [
             length * draft(batch, 1) + target(batch, 1 + length) for length in range(cut.length + 1)
         ]
-        whole: Array = calls * times[0] + drafted[:, : cut.length] @ np.diff(times)
-        return whole
+        return calls * times[0] + drafted[:, : cut.length] @ np.diff(times)
     nodes = drafted.sum(axis=0) / calls.sum()
     drafting = draft(batch, 1) + sum(
         min(1.0, batch * count) * draft(batch, max(1.0, count))
         for count in nodes[: cut.length - 1].tolist()
     )
-    of_trees: Array = calls * (drafting + target(batch, 1 + float(nodes.sum())))
-    return of_trees
+    return calls * (drafting + target(batch, 1 + float(nodes.sum())))
 
 
 BATCHES = (1, 8, 32, 128)

@@ -179,8 +179,7 @@ def _program(draft: Model, target: Model, length: int, costs: Costs, masks: bool
 
     def at(columns: IntArray, places: IntArray) -> IntArray:
         """Return columns of texts, and that of 1/cost for the empty text."""
-        found: IntArray = np.where(places < 0, one[0], columns[places])
-        return found
+        return np.where(places < 0, one[0], columns[places])
 
     cost = model.rows("cost", np.zeros((1, 1), dtype=np.intp), 1, 1)
     model.put(cost, one)

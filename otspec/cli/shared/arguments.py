@@ -223,8 +223,7 @@ def imported(name: str, instead: str, takes: str, traceback: bool) -> Callable[.
         raise ValueError(f"cannot import {name}: it {crash.what}{closest}") from crash.error
     if not callable(found):
         raise ValueError(f"{name} is not callable: it must take {takes}")
-    function: Callable[..., Any] = found
-    return function
+    return found
 
 
 def _find(module_name: str, attribute: str) -> Any:

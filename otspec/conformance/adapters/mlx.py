@@ -46,8 +46,7 @@ def mlx_decoder(function: Callable[..., Any]) -> Callable[..., Any]:
         return np.array([int(token) for token in tokens])
 
     names = ("draft", "target", "prompts", "length", "seed")
-    engine: Callable[..., Any] = one_by_one(Renamed(said, names))
-    return engine
+    return one_by_one(Renamed(said, names))
 
 
 def _mlx() -> Any:

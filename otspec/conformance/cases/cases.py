@@ -61,14 +61,12 @@ class Case(Frozen):
     @cached_property
     def places(self) -> IntArray:
         """The first token of each symbol, shape (n,)."""
-        first: IntArray = self._ordered[np.cumsum(self.sizes) - self.sizes]
-        return first
+        return self._ordered[np.cumsum(self.sizes) - self.sizes]
 
     @cached_property
     def _ordered(self) -> IntArray:
         """All tokens, by their symbols."""
-        order: IntArray = np.argsort(self.symbols, kind="stable")
-        return order
+        return np.argsort(self.symbols, kind="stable")
 
     def tokens(self, symbols: IntArray, rng: np.random.Generator) -> IntArray:
         """Return tokens for symbols, each one of its symbol's at random."""
@@ -201,8 +199,7 @@ def _case(name: str, draft: Array, target: Array, **options: Any) -> Case:
 
 
 def _scaled(weights: Array) -> Array:
-    scaled: Array = weights / weights.sum(axis=-1, keepdims=True)
-    return scaled
+    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 class Answer(NamedTuple):

@@ -238,8 +238,7 @@ class Block(Tree):
 def _at(values: IntArray, index: IntArray) -> IntArray:
     """Return values at one index in each row, (size, k), (size,) -> (size,); 0 at −1."""
     padded = np.append(values, np.zeros((len(values), 1), dtype=values.dtype), axis=1)
-    found: IntArray = np.take_along_axis(padded, index[:, None] % padded.shape[1], axis=1)[:, 0]
-    return found
+    return np.take_along_axis(padded, index[:, None] % padded.shape[1], axis=1)[:, 0]
 
 
 def as_kind(kind: str, shape: Any, law: str, policy: Policy | None) -> Kind:

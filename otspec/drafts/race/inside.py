@@ -77,8 +77,7 @@ def _from_each_on(masses: Array) -> Array:
         blocks[i] += blocks[i - 1]
     before = np.cumsum(blocks[-1], dtype=np.longdouble)[:-1]
     blocks[:, 1:] += before.astype(float)
-    sums: Array = blocks.T.ravel()[: len(masses)][::-1]
-    return sums
+    return blocks.T.ravel()[: len(masses)][::-1]
 
 
 def _nodes(rates: Array, outside: Array, ks: IntArray, slow: float) -> tuple[Array, Array]:
@@ -210,8 +209,7 @@ def _pass_heavy(
     density *= missing
     counts[1:] += more
     density[1:] += terms[:-1]
-    found: Array = (weights * terms[ks - 1]).sum(axis=1)
-    return found
+    return (weights * terms[ks - 1]).sum(axis=1)
 
 
 def pass_light(

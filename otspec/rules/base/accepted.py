@@ -201,8 +201,7 @@ def all_tuples(rule: Rule) -> tuple[IntArray, Array]:
 
 def enumerated_law(rule: Rule) -> Array:
     """Return a rule's accepted law by enumerating the drafts."""
-    accepted: Array = enumerated_by_position(rule).sum(axis=0)
-    return accepted
+    return enumerated_by_position(rule).sum(axis=0)
 
 
 def few_by_position(rule: Rule) -> Array:

@@ -29,8 +29,7 @@ def geometric(ratio: Any, k: int) -> Any:
     # In about log₂ k steps. Floats keep their digits: all that is added up is positive.
     if is_exact(np.asarray(ratio)):
         refuse_long_power(ratio, k)
-        exact: Any = np.frompyfunc(lambda each: _exact_geometric(each, k), 1, 1)(ratio)
-        return exact
+        return np.frompyfunc(lambda each: _exact_geometric(each, k), 1, 1)(ratio)
     total, highest = ratio * 0 + 1, ratio
     for bit in bin(k)[3:]:  # the binary digits of k after the first
         total, highest = total * (1 + highest), highest * highest

@@ -122,8 +122,7 @@ class Rule(Frozen, ABC):
 
     def kernel(self, x: Sequence[int]) -> Distribution:
         """Return the law of the output given k drafts, shape (n,); ``ValueError`` for others."""
-        kernel: Distribution = self.joint_kernel(x).sum(axis=0)
-        return kernel
+        return self.joint_kernel(x).sum(axis=0)
 
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
         """Draw the output for k drafts, and whether it is one of them; else ``ValueError``."""

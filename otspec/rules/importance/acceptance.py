@@ -140,11 +140,9 @@ class VerifiedSelection(Frozen):
     def by_token(self) -> Array:
         """Return the probability that the output is y and one of the drafts, shape (n,)."""
         if self.k <= 2:
-            few: Array = self.by_position().sum(axis=0)
-            return few
+            return self.by_position().sum(axis=0)
         output = self.kept * self.verified + (1 - self.kept) * self.repair
-        accepted: Array = positive_part(output - self._by_state(_first, 1)[0])
-        return accepted
+        return positive_part(output - self._by_state(_first, 1)[0])
 
     def by_position(self) -> Array:
         """Return the probability that the output is y and draft i the first that is y: (k, n)."""
@@ -188,8 +186,7 @@ class VerifiedSelection(Frozen):
         if self.kept == 1:
             return np.array(kept)
         repaired = [first * (1 - second), second * (1 - first), first * second]
-        found: Array = self.kept * np.array(kept) + (1 - self.kept) * repair * np.array(repaired)
-        return found
+        return self.kept * np.array(kept) + (1 - self.kept) * repair * np.array(repaired)
 
     def _by_state(self, after: _After, states: int) -> Array:
         """Return how likely each token is the output, by where it is drafted: (states, n)."""
@@ -223,8 +220,7 @@ class VerifiedSelection(Frozen):
         accepted = placed[:, np.arange(len(tokens)), tokens] * chance[tokens]
         drawn = (placed * (1 - chance)).sum(axis=2) * residual[tokens]
         repaired = placed.sum(axis=2) * self.repair[tokens]
-        found: Array = self.kept * (accepted + drawn) + (1 - self.kept) * repaired
-        return found
+        return self.kept * (accepted + drawn) + (1 - self.kept) * repaired
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,7 @@ _PUSHED = 4
 
 @jitable
 def _value(masses: Array, i: int) -> float:
-    value: float = masses[2, i] - masses[0, i] * masses[1, i]
-    return value
+    return masses[2, i] - masses[0, i] * masses[1, i]
 
 
 @jitable
@@ -28,8 +27,7 @@ def _before(tokens: IntArray, masses: Array, i: int, token: int, value: float) -
     other = _value(masses, i)
     if other != value:  # a branch that is foreseen: half the time of one condition
         return other > value
-    before: bool = tokens[i] < token
-    return before
+    return tokens[i] < token
 
 
 @jitable

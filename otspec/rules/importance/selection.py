@@ -48,8 +48,7 @@ class StagedSelection(Frozen):
     @property
     def undrafted(self) -> Array:
         """How likely each token is none of the drafts, shape (n,)."""
-        undrafted: Array = np.prod([1 - law for law in self.laws], axis=0)
-        return undrafted
+        return np.prod([1 - law for law in self.laws], axis=0)
 
     def weights(self, drafts: IntArray) -> Array:
         """Return how likely each draft of each row is the selected one: (m, k) -> (m, k)."""

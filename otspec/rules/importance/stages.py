@@ -67,8 +67,7 @@ class Stage(NamedTuple):
 
     def select(self, token: Array, other: Array) -> Array:
         """Return the law of what is selected of two independent tokens, (..., n) each."""
-        both: Array = token * (other + self.over(other)) + other * self.over(token)
-        return both
+        return token * (other + self.over(other)) + other * self.over(token)
 
 
 def stages_of(

@@ -204,8 +204,7 @@ class MentoredDecoding(AcceptOrReplace):
         with np.errstate(over="ignore"):  # the largest ratios are beyond all that matters
             replaced = ratios * wanted[:-1] - drafted[:-1]  # at each break
         last = max(int(np.searchsorted(replaced, rejected, side="right")), 1)
-        floor: Number = (rejected + drafted[last]) / wanted[last]
-        return floor
+        return (rejected + drafted[last]) / wanted[last]
 
     @cached_property
     def replacement(self) -> Distribution:

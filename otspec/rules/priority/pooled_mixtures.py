@@ -41,8 +41,7 @@ class Problem(Frozen):
 
     def law(self, rates: Array, labels: IntArray) -> Distribution:
         """Return Σ c_i p_i, the law of the selected token."""
-        law: Distribution = (rates[:, labels] * self.drafts).sum(axis=0)
-        return law
+        return (rates[:, labels] * self.drafts).sum(axis=0)
 
     def mixture(
         self, orders: tuple[IntArray, Array], law: Distribution, cut: Array, labels: IntArray
@@ -190,8 +189,7 @@ def _expanded(mixture: Mixture, finer: list[cut_pools.CutPool]) -> IntArray:
     """Return the orders of a mixture for finer pools, of which those of one come together."""
     parents = mixture.pools[[pool.tokens[0] for pool in finer]]
     places = np.argsort(mixture.orders, axis=1)[:, parents]
-    expanded: IntArray = np.argsort(places, axis=1, kind="stable")
-    return expanded
+    return np.argsort(places, axis=1, kind="stable")
 
 
 def _labels(pools: list[cut_pools.CutPool], n: int) -> IntArray:

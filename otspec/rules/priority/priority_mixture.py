@@ -171,8 +171,7 @@ class PriorityMixture(LawRule):
     @cached_property
     def mixture(self) -> Mixture:
         """The orders, their weights, the law of the selected token, and the bound."""
-        mixture: Mixture = self.pools.mixture(self.law, self.target, self.gap, self.most)
-        return mixture
+        return self.pools.mixture(self.law, self.target, self.gap, self.most)
 
     @property
     def law_of_selection(self) -> Distribution:

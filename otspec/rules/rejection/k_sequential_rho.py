@@ -120,8 +120,7 @@ def _reaches(bound: Array | Number, beta: Array | Number, k: int) -> Array:
             lambda r, b: b == 0 or r == math.inf or covers(Fraction(r), Fraction(b), k), 2, 1
         )
         return np.asarray(exact(bound, beta), dtype=bool)
-    reached: Array = (beta == 0) | (bound >= geometric(1 - beta, k))
-    return reached
+    return (beta == 0) | (bound >= geometric(1 - beta, k))
 
 
 def _float_root(suffices: Callable[[Number], bool], low: Number, high: Number) -> Number:

@@ -91,8 +91,7 @@ class DistinctPaths(Frozen):
         return PathsEstimate(self, k)
 
     def _errors(self, values: Array) -> Array:
-        errors: Array = values.std(axis=1, ddof=1) / np.sqrt(self.size)
-        return errors
+        return values.std(axis=1, ddof=1) / np.sqrt(self.size)
 
     @cached_property
     def _units(self) -> Array:

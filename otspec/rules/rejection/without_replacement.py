@@ -105,8 +105,7 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
         # Exact; see `acceptance` for the cost. By enumeration beyond that.
         if not self._summable:
             return super()._by_token()
-        accepted: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=0)
-        return accepted
+        return _accepted_laws(self.draft, self.target, self.k).sum(axis=0)
 
     @property
     def _summable(self) -> bool:
@@ -196,8 +195,7 @@ def _accepted_second(left: Array, lost: Array, residual: Array, missing: Number)
         accepted[above] = draft[above] * offered[below] + residual[above] * rest[below]
     others = _without(left, heavy)
     accepted += lost[heavy] * np.minimum(residual, missing * normalized(others, others))
-    second: Array = accepted / missing
-    return second
+    return accepted / missing
 
 
 def _without(left: Array, tokens: int | list[int]) -> Array:

@@ -217,5 +217,4 @@ def earliest(noise: Array, rates: Array, count: int) -> IntArray:
         first = np.argpartition(times, count - 1, axis=-1)[..., :count]
         by_time = np.argsort(np.take_along_axis(times, first, axis=-1), axis=-1)
         first = np.take_along_axis(first, by_time, axis=-1)
-    found: IntArray = tokens[first]
-    return found
+    return tokens[first]

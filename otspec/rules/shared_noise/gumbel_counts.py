@@ -29,8 +29,7 @@ def integrals(tokens: Sorted, rho: Array, ends: IntArray, most: int) -> Array:
     # Entry 0 is g_k; the others are ∫ a e^{−aτ} t^j [u^i E s^N]_{<k} dτ, t = τ/V, for
     # (j, i) = (1, 1), (2, 2), (2, 1), (3, 3), (3, 2) and (3, 1), by which the expansion in power
     # sums is multiplied. Each node, ascending, is over the tokens before its place ``ends``.
-    whole: Array = NodeCounts(tokens, rho, ends, most).terms()[0]
-    return whole
+    return NodeCounts(tokens, rho, ends, most).terms()[0]
 
 
 class NodeCounts:
@@ -75,8 +74,7 @@ class NodeCounts:
     @cached_property
     def _scales(self) -> Array:
         """V^{−j} at each node, (e, 4)."""
-        scales: Array = (1 / self._total)[:, None] ** np.arange(4)
-        return scales
+        return (1 / self._total)[:, None] ** np.arange(4)
 
     def _counts(self, alive: IntArray, piece: int, times: Array, weight: Array) -> Array:  # noqa: ARG002
         """Return Pr(N(τ) = i) at the times of a piece, up to 4^piece: (1, most, alive, times)."""

@@ -128,8 +128,7 @@ class GumbelLists(SharedNoise):
     def _by_token(self) -> Array:
         """Return the probability that the output is y and a draft, shape (n,)."""
         others, both = self._integrals
-        accepted: Array = self.target * (1 - others[-1] + both[-1])
-        return accepted
+        return self.target * (1 - others[-1] + both[-1])
 
     def _by_position(self) -> Array:
         """Return the probability that the output is y and draft i the first that is y, (k, n)."""

@@ -146,8 +146,7 @@ def power_rows(masses: Array, most: int) -> list[Array]:
 def chebyshev(low: float, high: float, count: int) -> Array:
     """Return nodes of an interval, (count,)."""
     angles = np.cos((2 * np.arange(count) + 1) * np.pi / (2 * count))
-    nodes: Array = (low + high) / 2 + (high - low) / 2 * angles
-    return nodes
+    return (low + high) / 2 + (high - low) / 2 * angles
 
 
 def lagrange(nodes: Array, points: Array) -> Array:

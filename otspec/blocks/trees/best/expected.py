@@ -71,13 +71,11 @@ class _Level(NamedTuple):
 
     def key(self, places: IntArray, numbers: IntArray) -> IntArray:
         """Return what is different for different states."""
-        keys: IntArray = places * len(self.shapes) + numbers
-        return keys
+        return places * len(self.shapes) + numbers
 
     def find(self, places: IntArray, numbers: IntArray) -> IntArray:
         """Return where states are."""
-        found: IntArray = np.searchsorted(self.keys, self.key(places, numbers))
-        return found
+        return np.searchsorted(self.keys, self.key(places, numbers))
 
     def states(self) -> Iterable[tuple[int, int]]:
         """Return them, each place with the number of its shape."""
@@ -220,5 +218,4 @@ def _plus_one(values: _Values) -> Array:
         one = one * factor
         ones.append(one)
     own = np.array(ones, dtype=values.numbers.dtype)[values.level.keys % len(values.level.shapes)]
-    one_more: Array = values.numbers + own
-    return one_more
+    return values.numbers + own

@@ -242,8 +242,7 @@ class ClippedRanks(GreatestPath):
     def ratios(self, prefix: Prefix) -> Array:
         """Return min(1, M_b/M_s) of each next token."""
         ratios = super().ratios(prefix)
-        clipped: Array = np.minimum(ratios, ratios * 0 + 1)
-        return clipped
+        return np.minimum(ratios, ratios * 0 + 1)
 
 
 @dataclass(frozen=True, eq=False, init=False)

@@ -45,8 +45,7 @@ def _checked(made: Any, n: int, k: int) -> Rule:
             f"rule returned one for k = {made.law.k} drafts of {made.law.n} tokens, but was "
             f"asked for k = {k} of {n}: make it from the draft, the target and the k it is given"
         )
-    checked: Rule = made
-    return checked
+    return made
 
 
 TREE_RULES: Registry[type[rules.PairRule]] = Registry(
@@ -189,8 +188,7 @@ class Node(Frozen):
         try:
             return self.rule.acceptance()
         except NotExactError:
-            summed: Number = sum(self.enumerated[0].values())
-            return summed
+            return sum(self.enumerated[0].values())
 
 
 @dataclass(frozen=True)

@@ -148,8 +148,7 @@ def _torch() -> Any:
 def _address(tensor: Any) -> int:
     if tensor.layout is not _torch().strided:
         return 0
-    address: int = tensor.untyped_storage().data_ptr()
-    return address
+    return tensor.untyped_storage().data_ptr()
 
 
 class Draws:
