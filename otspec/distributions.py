@@ -27,8 +27,7 @@ SUM_TOLERANCE = 1e-9
 """How far a float sum may be from 1 before it is refused: nothing renormalizes silently."""
 _CHECKED: WeakValueDictionary[int, Distribution] = WeakValueDictionary()
 """What :func:`as_distribution` has returned, by id: nobody can change it, so it stays checked."""
-LARGEST_K = 10**100
-"""Most drafts; the square of their number is still a float."""
+LARGEST_K = 10**100  # most drafts; the square of their number is still a float
 
 
 def as_distribution(

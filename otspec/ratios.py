@@ -10,8 +10,7 @@ from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, suff
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, as_pair
 
-POWER = 1000
-"""Scales a subnormal number to a normal one below 1, exactly."""
+POWER = 1000  # scales a subnormal number to a normal one below 1, exactly
 
 
 class Ordered(NamedTuple):

@@ -30,8 +30,7 @@ from otspec.logged.chances import levels_of_block
 from otspec.logged.comparison import Tally
 from otspec.logged.replay import replayed
 
-FOLDS = 5
-"""Into how many parts texts are divided: a choice made on all others is measured on each."""
+FOLDS = 5  # into how many parts texts are divided: a choice made on all others is measured on each
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 from otspec.models.base import Model, Prefix
 
-ROOT = -1
-"""The number of the text that is drafted after, beside the nodes 0, 1, …"""
+ROOT = -1  # the number of the text that is drafted after, beside the nodes 0, 1, …
 
 Found: TypeAlias = "int | Distribution | tuple[int, Distribution]"
 """What ``verify(drafts, chance)`` returns: a node, a distribution, or both."""

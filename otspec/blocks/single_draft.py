@@ -126,8 +126,7 @@ def _ratio(wanted: Any, drafted: Any) -> Any:
     return wanted // common, drafted // common
 
 
-MOST_LENGTH = 10_000
-"""Most tokens of a drafted block."""
+MOST_LENGTH = 10_000  # most tokens of a drafted block
 
 
 @dataclass(frozen=True, eq=False)

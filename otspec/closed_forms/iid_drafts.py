@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     import sympy
 
 
-MOST_SYMBOLIC = 10
-"""Most tokens of which all sets are written out."""
+MOST_SYMBOLIC = 10  # most tokens of which all sets are written out
 
 
 def single_draft_acceptance(

@@ -116,12 +116,10 @@ def _ratio(value: Any) -> Number:
     return as_real(value, "ratio", 1, wanted="a finite number of at least 1")
 
 
-MOST_TOKENS = 2_000
-"""Longest block."""
+MOST_TOKENS = 2_000  # longest block
 MOST_WORK = 2**44
 """Most work in exact arithmetic, L³ b² with b bits of the denominators: some seconds."""
-MOST_SYMBOLIC = 20
-"""Longest block of which the formula is written out."""
+MOST_SYMBOLIC = 20  # longest block of which the formula is written out
 
 
 def token_verification_tokens(draft: Any, target: Any, length: int) -> Number:

@@ -20,8 +20,7 @@ _OPTIONS = (
     *(f"draft_{name}" for name in STEPS),
 )  # fmt: skip
 """Those of :func:`generate` that texts of a batch have in common."""
-MOST_NEW = 1_000_000
-"""Most tokens that are decoded at once."""
+MOST_NEW = 1_000_000  # most tokens that are decoded at once
 
 
 def generate(

@@ -118,8 +118,7 @@ def mass_left(descending: Array, drawn: IntArray) -> Array:
     return left + suffix[drawn[:, -1] + 1]
 
 
-_TIMES = 4
-"""How many times k tokens are drawn at once for k distinct ones."""
+_TIMES = 4  # how many times k tokens are drawn at once for k distinct ones
 
 
 def successive(draft: Array, k: int, size: int, rng: np.random.Generator) -> IntArray:

@@ -11,8 +11,7 @@ from otspec._base.arithmetic import Array, Number
 from otspec._base.frozen import Frozen
 from otspec.estimate.quantity import Estimate, Exact, Known, as_estimate, ends_of, trust_in
 
-CONFIDENCE = 0.95
-"""Of intervals of what was counted in texts."""
+CONFIDENCE = 0.95  # of intervals of what was counted in texts
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,7 @@ LanguageModel: TypeAlias = Callable[[Prefix], DistributionLike]
 BEGINNING: Mapping[Prefix, Number] = MappingProxyType({(): Fraction(1)})
 """The law of beginnings before anything is said."""
 
-MOST_DEPTH = 500
-"""Most tokens of texts that are all followed, each step inside the one before."""
+MOST_DEPTH = 500  # most tokens of texts that are all followed, each step inside the one before
 
 
 class Model(Frozen, ABC):
@@ -171,8 +170,7 @@ def as_beginnings(beginnings: Any, model: Model) -> dict[Prefix, Number]:
     return {text: mass for text, mass in law if mass > 0}
 
 
-REMEMBERED = 1 << 16
-"""How many answers of a callable are kept."""
+REMEMBERED = 1 << 16  # how many answers of a callable are kept
 
 
 class CallableModel(Model):

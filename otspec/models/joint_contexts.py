@@ -7,8 +7,7 @@ from otspec._base.frozen import Frozen, read_only
 from otspec.distributions import Distribution, normalized
 from otspec.models.base import Model, Prefix, as_prefix
 
-MOST_CONTEXTS = 20_000
-"""Most joint contexts; models that forget nothing have ever more."""
+MOST_CONTEXTS = 20_000  # most joint contexts; models that forget nothing have ever more
 
 
 class JointContexts(Frozen):

@@ -221,10 +221,8 @@ def _has_fraction(row: Any) -> bool:
     return isinstance(row, list) and any(isinstance(cell, str) and "/" in cell for cell in row)
 
 
-MOST_CELLS = 20_000_000
-"""Most numbers of one order of context (160 MB)."""
-GRAIN = 1_000
-"""Denominator of the random parts of exact models."""
+MOST_CELLS = 20_000_000  # most numbers of one order of context (160 MB)
+GRAIN = 1_000  # denominator of the random parts of exact models
 
 
 def random_pair(

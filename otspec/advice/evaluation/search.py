@@ -29,10 +29,8 @@ from otspec.distributions import as_k
 from otspec.frames import Rows
 from otspec.rules import PairRule
 
-DEEPEST = 8
-"""The most levels, if none are named."""
-WIDEST = 8
-"""The most children of a node, if none are named."""
+DEEPEST = 8  # the most levels, if none are named
+WIDEST = 8  # the most children of a node, if none are named
 
 
 @dataclass(frozen=True)

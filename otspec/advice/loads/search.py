@@ -23,8 +23,7 @@ from otspec.traces import Trace, Warp, Warping
 from otspec.traces.readers import Source
 from otspec.traces.runs import temporary_folder
 
-THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-"""Of confidences."""
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)  # of confidences
 PATHS = (0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005)
 """Of the probabilities of paths of dynamic trees."""
 DEPTH = 8

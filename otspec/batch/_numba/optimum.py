@@ -19,8 +19,7 @@ HIGH = 1  # stretches: the most
 MIDDLE = 2  # stretches: the one that the chord is for
 GAP = 3  # stretches: by how much the optimum may be below what is known; 0 if by rounding only
 SHARE = 4  # stretches: how many of the next places they get, in proportion
-KINDS = 5
-"""How many rows that array has."""
+KINDS = 5  # how many rows that array has
 
 _TINY = float(np.finfo(np.float64).smallest_normal)
 

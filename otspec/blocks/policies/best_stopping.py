@@ -18,8 +18,7 @@ from otspec.models import Model, Prefix, TableModel, WithNull, as_models, masked
 from otspec.programs.formulation import ProgramBuilder
 from otspec.solvers import Sense, Solution, solve
 
-MOST_TEXTS = 20_000
-"""Most drafted texts of one program."""
+MOST_TEXTS = 20_000  # most drafted texts of one program
 
 
 class Costs(NamedTuple):

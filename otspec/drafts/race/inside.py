@@ -43,11 +43,9 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
 
-_MOST_COUNTS = 1 << 28
-"""Most numbers that a quadrature holds (2 GB)."""
+_MOST_COUNTS = 1 << 28  # most numbers that a quadrature holds (2 GB)
 _BLOCK = 16
-STEP, EARLY, LATE = 34, 37, 60
-"""Errors, as negative logarithms."""
+STEP, EARLY, LATE = 34, 37, 60  # errors, as negative logarithms
 
 
 def quadrature(
@@ -136,12 +134,9 @@ def sure_mean(k: int, digits: float) -> float:
     return mean
 
 
-_CHUNK = 1 << 22
-"""Most random numbers drawn at once (32 MB)."""
-_TOKENS = 256
-"""Most tokens of a chunk: sums of more lose digits, and do not fit into fast memory."""
-_HEAVY = 2.0
-"""A token whose rate times the last time is more is passed alone."""
+_CHUNK = 1 << 22  # most random numbers drawn at once (32 MB)
+_TOKENS = 256  # most tokens of a chunk: sums of more lose digits, and do not fit into fast memory
+_HEAVY = 2.0  # a token whose rate times the last time is more is passed alone
 _GROWTH = 200.0
 """Most rate times the last time in a chunk; its counts grow by at most the exponential of it."""
 

@@ -167,8 +167,7 @@ def add_first(accepted: Array, drafts: Sequence[int], row: Array) -> None:
         accepted[drafts.index(token), token] += row[token]
 
 
-FEW = 20_000
-"""Most draft tuples that are enumerated to say which draft is accepted."""
+FEW = 20_000  # most draft tuples that are enumerated to say which draft is accepted
 
 
 class NotExactError(ValueError):

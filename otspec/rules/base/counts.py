@@ -11,8 +11,7 @@ from otspec.rules.base.rule import NotExactError
 
 HALVINGS = 200
 """Halvings of an exact root's bracket; a rational root of up to 100 bits is then recognized."""
-_BITS = 320
-"""Binary digits of the bounds by which most comparisons are decided."""
+_BITS = 320  # binary digits of the bounds by which most comparisons are decided
 
 
 def at_least_once(probability: Any, k: int) -> Any:
@@ -97,8 +96,7 @@ def crossing(above: Fraction, below: Fraction, low: Fraction, high: Fraction, k:
     return last
 
 
-MOST_STEPS, MOST_EXACT_STEPS = 10**9, 10**7
-"""Most terms, n·k², in floats and in exact arithmetic."""
+MOST_STEPS, MOST_EXACT_STEPS = 10**9, 10**7  # most terms, n·k², in floats and in exact arithmetic
 
 
 def refuse_many_counts(rule: PairRule) -> None:

@@ -20,10 +20,8 @@ from otspec.rules.importance.stages import Stage
 
 MOST_STEPS, MOST_EXACT_STEPS = 10**7, 2 * 10**6
 """Most terms, n²·k for each state that is told apart; in fractions n·k times as much each."""
-MOST_COMPARED = 10**8
-"""Pairs of drafts that are looked at for an estimate in a comparison."""
-_TOGETHER = 2**20
-"""Numbers that are worked on at once."""
+MOST_COMPARED = 10**8  # pairs of drafts that are looked at for an estimate in a comparison
+_TOGETHER = 2**20  # numbers that are worked on at once
 _After: TypeAlias = Callable[[int, int], int]
 """(state, i) → the state after draft i is the token that is looked for."""
 

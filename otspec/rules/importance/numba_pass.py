@@ -8,8 +8,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.compiling import compiled, jitable
 
-_NEAR = 64
-"""A token that comes after so few later ones is put in its place; else it is set apart."""
+_NEAR = 64  # a token that comes after so few later ones is put in its place; else it is set apart
 _OFTEN = 32
 """A later token that so many come before, one after the other, is set apart instead of these."""
 _PUSHED = 4

@@ -101,8 +101,7 @@ LOSSY_RULES: Registry[type[LossyRule]] = Registry(
 """The published lossy rules by name, in the order of tables; others join by an entry point."""
 
 
-LARGEST = 1e300
-"""The bound of parameters that have no other."""
+LARGEST = 1e300  # the bound of parameters that have no other
 
 
 def between(least: float, most: float, *, open_below: bool = False) -> dict[str, Any]:

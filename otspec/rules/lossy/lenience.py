@@ -117,8 +117,7 @@ class EntropyLenience(LenientRule):
         return min(self.most, as_number(typical, like=self.target))
 
 
-_HALVINGS = 40
-"""How often the search for a parameter halves what is left."""
+_HALVINGS = 40  # how often the search for a parameter halves what is left
 
 
 @dataclass(frozen=True, eq=False)

@@ -102,10 +102,8 @@ def _(law: WithoutReplacement, pools: Pools) -> InsideMasses:
     return SummedMasses(pools.rises_without_replacement(law.draft, law.k))
 
 
-NEAR = 4
-"""How many knots are looked at one by one for one that is a barrier."""
-WINDOW = 32
-"""How many are looked at together after these; then twice as many, and so on."""
+NEAR = 4  # how many knots are looked at one by one for one that is a barrier
+WINDOW = 32  # how many are looked at together after these; then twice as many, and so on
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,10 +22,8 @@ from otspec.optimum.pools.pools import Pools
 from otspec.ratios import target_to_draft
 from otspec.rules.pooled.exponential_clocks import all_below
 
-LOWEST = Fraction(1, 2)
-"""The lowest positive grade."""
-_LEAST = 2.0**-960
-"""Grades are at most the number of drafts over that."""
+LOWEST = Fraction(1, 2)  # the lowest positive grade
+_LEAST = 2.0**-960  # grades are at most the number of drafts over that
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,8 @@ from otspec.drafts import DraftLaw, Independent
 from otspec.rules.priority import cut_pools
 from otspec.rules.priority.order_search import Mixture, OrderSearch, Weighed, mix_priorities
 
-FIRST_POOLS = 32
-"""Pools for which orders are mixed first; then for half as many more, and so on."""
-EXPLORED = 12
-"""Orders that are added in a round beside that of the prices."""
+FIRST_POOLS = 32  # pools for which orders are mixed first; then for half as many more, and so on
+EXPLORED = 12  # orders that are added in a round beside that of the prices
 
 
 @dataclass(frozen=True, eq=False)

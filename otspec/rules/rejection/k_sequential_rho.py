@@ -13,10 +13,8 @@ from otspec.ratios import Pair, target_to_draft
 from otspec.rules.base.counts import HALVINGS, covers, crossing, geometric
 from otspec.rules.base.pair_rule import refuse_many_drafts
 
-MOST_EXACT = 2_000
-"""Most drafts for which ρ* is found exactly."""
-_EXCESS = Fraction(1, 2**64)
-"""How far above an irrational root an exact ρ may lie."""
+MOST_EXACT = 2_000  # most drafts for which ρ* is found exactly
+_EXCESS = Fraction(1, 2**64)  # how far above an irrational root an exact ρ may lie
 
 
 def root_rho(pair: Pair, k: int) -> Number:

@@ -24,8 +24,7 @@ from otspec.rules.base.law_rule import LawRule
 from otspec.rules.base.pair_rule import PairRule, refuse_many_drafts
 from otspec.rules.base.rule import CountedLaw, Rule
 
-MOST_ROUNDS, MOST_EXACT_ROUNDS = 100_000, 10_000
-"""Most drafts, in floats and in exact arithmetic."""
+MOST_ROUNDS, MOST_EXACT_ROUNDS = 100_000, 10_000  # most drafts, in floats and in exact arithmetic
 
 
 class InTurn(Rule):
@@ -164,10 +163,8 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-MOST_ROUNDS_OF_MODELS = 1_000
-"""Most drafts: a row of n numbers is kept for each."""
-MOST_ORDERED = 7
-"""Most drafts of which all orders are tried."""
+MOST_ROUNDS_OF_MODELS = 1_000  # most drafts: a row of n numbers is kept for each
+MOST_ORDERED = 7  # most drafts of which all orders are tried
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,7 @@ from otspec.ratios import Ordered, Pair, target_to_draft
 from otspec.rules.base.accepted import Estimated
 from otspec.rules.rejection.rejected_draws import UNIT, Heaviest, Left, Levels
 
-FEW = 4_096
-"""Up to so many tokens NumPy is as quick as loading what is compiled."""
+FEW = 4_096  # up to so many tokens NumPy is as quick as loading what is compiled
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,10 +18,8 @@ from otspec.rules.base.rule import NotExactError
 from otspec.rules.rejection.recursive_rejection import InTurn
 from otspec.rules.rejection.rejected_paths import DistinctPaths
 
-SUM_LIMIT = 4_000
-"""Most tuples of earlier drafts over which :meth:`acceptance` sums exactly."""
-_SIZE = 2_000
-"""Paths of an estimate."""
+SUM_LIMIT = 4_000  # most tuples of earlier drafts over which :meth:`acceptance` sums exactly
+_SIZE = 2_000  # paths of an estimate
 
 
 @dataclass(frozen=True, eq=False)

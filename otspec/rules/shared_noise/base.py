@@ -23,10 +23,8 @@ from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.base.rule import NotExactError
 from otspec.rules.shared_noise.exponentials import Powers, first_arrivals
 
-MOST_TERMS = 1_000_000
-"""Most terms of an exact sum that anybody waits for, each of 256 bits."""
-_CHUNK = 1 << 22
-"""Most random numbers drawn at once (32 MB)."""
+MOST_TERMS = 1_000_000  # most terms of an exact sum that anybody waits for, each of 256 bits
+_CHUNK = 1 << 22  # most random numbers drawn at once (32 MB)
 
 
 @dataclass(frozen=True, eq=False)

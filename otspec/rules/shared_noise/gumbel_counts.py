@@ -10,18 +10,13 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray
 from otspec.rules.shared_noise.gumbel_panels import NEGLIGIBLE, Sorted, power_rows
 
-_NODES = 16
-"""Nodes of the quadrature in each piece of time."""
-_HEAVY = 2
-"""A token is heavy if its draft mass times the last time of a piece is at least 4^{−2}."""
-POWERS = 14
-"""Most power sums of light tokens."""
-_MOST_PIECES = 510
-"""4^510 is within the floats."""
+_NODES = 16  # nodes of the quadrature in each piece of time
+_HEAVY = 2  # a token is heavy if its draft mass times the last time of a piece is at least 4^{−2}
+POWERS = 14  # most power sums of light tokens
+_MOST_PIECES = 510  # 4^510 is within the floats
 _LATE, _VERY_LATE = 20, 150
 """Pieces from which on all tokens count as heavy, and no expansion is needed: its terms are 0."""
-_CHUNK = 1 << 16
-"""Most chances of heavy tokens in memory at once (512 kB)."""
+_CHUNK = 1 << 16  # most chances of heavy tokens in memory at once (512 kB)
 
 
 def integrals(tokens: Sorted, rho: Array, ends: IntArray, most: int) -> Array:

@@ -65,8 +65,7 @@ SLOPE = 1  # pools: the probability that a pool is selected over its draft mass;
 ABOVE = 2  # knots: the draft mass above, times a power of two, the factor
 INSIDE = 3  # knots: how likely all drafts are below
 WANTED = 4  # knots: the target mass of the pools below
-KINDS = 5
-"""How many rows there are."""
+KINDS = 5  # how many rows there are
 
 
 @inner_code

@@ -60,8 +60,7 @@ def _greatest(found: Iterable[Grown], most: int) -> list[Grown]:
     return sorted(found, key=lambda node: -node.worth)[:most]
 
 
-MOST_NODES = 100_000
-"""Most nodes of a tree."""
+MOST_NODES = 100_000  # most nodes of a tree
 
 
 @dataclass(frozen=True, eq=False)

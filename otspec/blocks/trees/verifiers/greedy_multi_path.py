@@ -93,8 +93,7 @@ def _powers(one: Any, other: Any, count: int) -> Any:
     return total
 
 
-MOST_PATHS = 10_000
-"""Most paths of a block."""
+MOST_PATHS = 10_000  # most paths of a block
 TEXT_LIMIT = 20_000
 """Most texts after which the law of the chosen path is computed for an exact sum."""
 

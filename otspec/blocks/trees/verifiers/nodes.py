@@ -71,8 +71,7 @@ TUPLE_LIMIT = 20_000
 
 State: TypeAlias = tuple[Prefix, Prefix, int, bool]
 """What draft and target remember of a prefix, a number of children and whether they are drawn."""
-Places: TypeAlias = tuple[int, ...]
-"""Which of the children go on together, ascending; at least one."""
+Places: TypeAlias = tuple[int, ...]  # which of the children go on together, ascending; at least one
 
 
 @dataclass(frozen=True, eq=False)
