@@ -58,8 +58,7 @@ class Reading(Frozen):
 
     rows: Sequence[Distribution]
     """The distribution after each token that was asked, which is computed when it is looked at."""
-    reader: Reader
-    """The model that has read the tokens."""
+    reader: Reader  # the model that has read the tokens
 
 
 class Request(NamedTuple):
@@ -69,8 +68,7 @@ class Request(NamedTuple):
     tokens: Sequence[int]
     parents: Sequence[int]
     last: int
-    drafting: bool = False
-    """Whether the reader is the draft model."""
+    drafting: bool = False  # whether the reader is the draft model
 
 
 Reads: TypeAlias = Generator[Request, Reading, Result]

@@ -34,10 +34,8 @@ class LoggedTexts(NamedTuple):
     """Texts with the numbers of their clusters."""
 
     texts: Iterable[tuple[int, LoggedBlock]]
-    shortest: int
-    """How many tokens the shortest has."""
-    source: str
-    """Where they are from."""
+    shortest: int  # how many tokens the shortest has
+    source: str  # where they are from
 
 
 @dataclass(frozen=True)

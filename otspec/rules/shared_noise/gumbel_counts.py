@@ -30,8 +30,7 @@ def integrals(tokens: Sorted, rho: Array, ends: IntArray, most: int) -> Array:
 class NodeCounts:
     """What the integrals at nodes have in common."""
 
-    parts = 1
-    """How many kinds of counts there are; the first are Pr(N(τ) = i)."""
+    parts = 1  # how many kinds of counts there are; the first are Pr(N(τ) = i)
 
     def __init__(self, tokens: Sorted, rho: Array, ends: IntArray, most: int) -> None:
         self._draft, self._target, below = tokens

@@ -24,10 +24,8 @@ class Candidate(Frozen):
 class Allotted(Frozen):
     """The best trees for each distribution of places and each number of nodes."""
 
-    values: Array
-    """E[τ] with at most n nodes, shape (laws, nodes + 1)."""
-    trees: tuple[tuple[Shape, ...], ...]
-    """By law and number of nodes."""
+    values: Array  # E[τ] with at most n nodes, shape (laws, nodes + 1)
+    trees: tuple[tuple[Shape, ...], ...]  # by law and number of nodes
 
 
 @dataclass(frozen=True, eq=False)

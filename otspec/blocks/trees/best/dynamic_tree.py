@@ -20,10 +20,8 @@ from otspec.models.base import MOST_DEPTH, Model, Prefix, as_beginnings
 class Grown(NamedTuple):
     """A node of a tree that was grown."""
 
-    path: Prefix
-    """The tokens from the root to the node, itself included."""
-    worth: Any
-    """The product of the estimates along the path."""
+    path: Prefix  # the tokens from the root to the node, itself included
+    worth: Any  # the product of the estimates along the path
 
 
 def grown(

@@ -51,8 +51,7 @@ class _Level(NamedTuple):
     """The states of one depth: what is remembered, by number, and what is drafted, by number."""
 
     keys: IntArray
-    shapes: list[Shape]
-    """By ascending size."""
+    shapes: list[Shape]  # by ascending size
     numbers: dict[Shape, int]
 
     @classmethod

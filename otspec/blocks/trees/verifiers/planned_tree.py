@@ -46,8 +46,7 @@ class NodePlan(NamedTuple):
     orders: dict[Drafted, list[Order]]
     weights: dict[tuple[int, Shape], Curve]
     """(token, what is drafted after it) → the weights of its visits."""
-    rest: Array
-    """The mass of each token that is drawn if no child is kept, shape (n,)."""
+    rest: Array  # the mass of each token that is drawn if no child is kept, shape (n,)
 
 
 @dataclass(frozen=True, eq=False)
