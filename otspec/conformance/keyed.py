@@ -178,7 +178,8 @@ class Plain(Frozen):
             row = np.full(4, 0.25)
             case = memoryless("alike", row, row)
             return [self.token(kind, case, row, seed, place)[0] for place in range(PROBED)]
-        case = prompted("alike", [[1] * 4] * 4, [[1] * 4] * 4, 1)
+        alike = np.ones((4, 4))
+        case = prompted("alike", alike, alike, 1)
         sample = kind.draw(case, 1, np.random.default_rng(0))
         rows = Rows(sample, np.array([seed]), np.zeros(1, dtype=np.intp))
         return self.text(replace(kind, count=PROBED), case, rows)[0].tolist()
