@@ -90,7 +90,7 @@ class PlannedTree(TreeRule):
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Visit the nodes of a drafted tree as the plans say, until one is kept."""
 
-        def visit(node: int, text: Prefix, shape: Shape, weight: Any) -> Found | None:
+        def visit(node: int, text: Prefix, shape: Shape, weight: Any) -> "Found | None":
             """Return what is kept at a node or below it, with probability ``weight``."""
             target, below = drafts.target(node), drafts.children(node)
             rest = weight * target
