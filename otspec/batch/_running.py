@@ -51,7 +51,7 @@ RULES = {
     ),
     "pooled_selection_without_replacement": BatchRule(
         clock_selection.verify,
-        "pooled.pooled_selection_without_replacement",
+        "pooled.clocks",
         "sample_without_replacement",
         graded=True,
     ),
