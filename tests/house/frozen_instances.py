@@ -24,7 +24,7 @@ from otspec.blocks.trees.verifiers.planned_tree import NodeProgram
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
 from otspec.coupling import Coupling
 from otspec.distributions import as_distribution
-from otspec.drafts.support import Support, support
+from otspec.drafts.base import Support, support
 from otspec.drafts.without_replacement import WithOne
 from otspec.estimate import Estimates
 from otspec.models.base import Continued

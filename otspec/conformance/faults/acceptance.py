@@ -1,36 +1,33 @@
 """Faults in the test of a draft: a ratio that is another, or that is shortened."""
 
-from otspec.conformance.faults.base import known
+from otspec.conformance.faults.base import known, part
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.setting import TEXT, Row
 
 RATIO = "accept with probability min(1, target / draft), and nothing else"
 INNER = "inner drafts have chance S / (S + 1 − w)"
 WEIGHTED = ("block", "tree")
+odds, passes, children, last_weight, weight, allowed, scaled = map(
+    part, ("odds", "passes", "children", "last_weight", "weight", "allowed", "scaled")
+)
 
 
-@known("ratio upside down", RATIO)
-class UpsideDown(Machine):
+@odds("ratio upside down", RATIO)
+def upside_down(self: Machine, wanted: float, offered: float) -> float:
     """A draft is accepted with probability min(1, draft / target)."""
-
-    def odds(self, wanted: float, offered: float) -> float:
-        return super().odds(offered, wanted)
+    return Machine.odds(self, offered, wanted)
 
 
-@known("draft's probability left out of the ratio", RATIO)
-class NotDivided(Machine):
+@odds("draft's probability left out of the ratio", RATIO)
+def not_divided(self: Machine, wanted: float, offered: float) -> float:
     """A draft is accepted with the target's probability."""
-
-    def odds(self, wanted: float, offered: float) -> float:
-        return wanted
+    return wanted
 
 
-@known("ratio without randomness", RATIO)
-class Deterministic(Machine):
+@passes("ratio without randomness", RATIO)
+def deterministic(self: Machine, chance: float, child: int) -> bool:
     """A draft is accepted if the target likes it at least as much as the draft."""
-
-    def passes(self, chance: float, child: int) -> bool:
-        return super().passes(float(chance >= 1), child)
+    return Machine.passes(self, float(chance >= 1), child)
 
 
 @known("lenience factor", "set the factor to 1: any other changes the output")
@@ -53,71 +50,55 @@ class Strict(Machine):
         return super().passes(self.strength * chance, child)
 
 
-@known("drafts accepted above a ratio", RATIO)
-class NearlyCertain(Machine):
+@passes("drafts accepted above a ratio", RATIO)
+def nearly_certain(self: Machine, chance: float, child: int) -> bool:
     """A draft with a ratio above 0.7 is accepted without a random number."""
-
-    def passes(self, chance: float, child: int) -> bool:
-        return super().passes(1.0 if chance > 0.7 else chance, child)
+    return Machine.passes(self, 1.0 if chance > 0.7 else chance, child)
 
 
-@known("drafts rejected below a ratio", RATIO)
-class NearlyHopeless(Machine):
+@passes("drafts rejected below a ratio", RATIO)
+def nearly_hopeless(self: Machine, chance: float, child: int) -> bool:
     """A draft with a ratio below 0.3 is rejected without a random number."""
-
-    def passes(self, chance: float, child: int) -> bool:
-        return super().passes(0.0 if chance < 0.3 else chance, child)
+    return Machine.passes(self, 0.0 if chance < 0.3 else chance, child)
 
 
-@known("drafts accepted above a probability", RATIO)
-class LikelyAccepted(Machine):
+@odds("drafts accepted above a probability", RATIO)
+def likely_accepted(self: Machine, wanted: float, offered: float) -> float:
     """A draft that the target gives more than 0.3 is accepted without a random number."""
-
-    def odds(self, wanted: float, offered: float) -> float:
-        return 1.0 if wanted > 0.3 else super().odds(wanted, offered)
+    return 1.0 if wanted > 0.3 else Machine.odds(self, wanted, offered)
 
 
-@known("0 / 0 accepted", "reject where the target is 0, before dividing")
-class NothingAccepted(Machine):
+@odds("0 / 0 accepted", "reject where the target is 0, before dividing")
+def nothing_accepted(self: Machine, wanted: float, offered: float) -> float:
     """A draft that the target never says counts as ratio 1."""
-
-    def odds(self, wanted: float, offered: float) -> float:
-        return super().odds(wanted, offered) if wanted > 0 else 1.0
+    return Machine.odds(self, wanted, offered) if wanted > 0 else 1.0
 
 
-@known("unlikely drafts always accepted", "divide in float32, or compare u draft with target")
-class TinyDraft(Machine):
+@odds("unlikely drafts always accepted", "divide in float32, or compare u draft with target")
+def tiny_draft(self: Machine, wanted: float, offered: float) -> float:
     """A draft's probability below 0.1 counts as 0, and the ratio as infinite."""
-
-    def odds(self, wanted: float, offered: float) -> float:
-        return float("inf") if offered < 0.1 else super().odds(wanted, offered)
+    return float("inf") if offered < 0.1 else Machine.odds(self, wanted, offered)
 
 
-@known("last draft is never tested", "test as many drafts as there are")
-class LastNotTested(Machine):
+@passes("last draft is never tested", "test as many drafts as there are")
+def last_not_tested(self: Machine, chance: float, child: int) -> bool:
     """The last sibling is rejected untested, and the residual taken as if it had been."""
-
-    def passes(self, chance: float, child: int) -> bool:
-        return super().passes(0.0 if child == self.siblings(child)[-1] else chance, child)
+    return Machine.passes(self, 0.0 if child == self.siblings(child)[-1] else chance, child)
 
 
-@known("first draft is never tested", "begin with the first draft")
-class FirstNotTested(Machine):
+@passes("first draft is never tested", "begin with the first draft")
+def first_not_tested(self: Machine, chance: float, child: int) -> bool:
     """The first sibling is rejected untested, and the residual taken as if it had been."""
-
-    def passes(self, chance: float, child: int) -> bool:
-        return super().passes(0.0 if child == self.siblings(child)[0] else chance, child)
+    return Machine.passes(self, 0.0 if child == self.siblings(child)[0] else chance, child)
 
 
-@known("duplicates skipped", "go through equal drafts as through others, a residual for each")
-class DuplicatesSkipped(Machine):
+@children("duplicates skipped", "go through equal drafts as through others, a residual for each")
+def duplicates_skipped(self: Machine, node: int) -> list[int]:
     """A draft equal to an earlier one is left out, without taking the residual once more."""
-
-    def children(self, node: int) -> list[int]:
-        first: dict[int, int] = {}
-        for child in super().children(node):
-            first.setdefault(self.token(child), child)
-        return list(first.values())
+    first: dict[int, int] = {}
+    for child in Machine.children(self, node):
+        first.setdefault(self.token(child), child)
+    return list(first.values())
 
 
 @known("best draft taken", RATIO)
@@ -140,46 +121,36 @@ class NoCap(Machine):
         return super().allowed(total, min(weight, 1.0))
 
 
-@known("full block accepted without the running cap", "test the whole block with the capped weight",
-       ("block",))  # fmt: skip
-class FullBlock(Machine):
+@last_weight("full block accepted without the running cap",
+             "test the whole block with the capped weight", ("block",))  # fmt: skip
+def full_block(self: Machine, drafts: Machine, weight: float) -> float:
     """The whole block is tested with the product of all ratios, without the running cap."""
-
-    def last_weight(self, drafts: Machine, weight: float) -> float:
-        product = 1.0
-        for node, token in enumerate(self, start=TEXT):
-            ratio = self.odds(self.target(node)[token], self.draft(node)[token])
-            product = product * ratio if product > 0 else 0.0
-        return product
+    product = 1.0
+    for node, token in enumerate(self, start=TEXT):
+        ratio = self.odds(self.target(node)[token], self.draft(node)[token])
+        product = product * ratio if product > 0 else 0.0
+    return product
 
 
-@known("weight of the last draft only", "multiply the weight of the draft before", WEIGHTED)
-class NoProduct(Machine):
+@weight("weight of the last draft only", "multiply the weight of the draft before", WEIGHTED)
+def no_product(self: Machine, above: float, wanted: float, offered: float) -> float:
     """The weight of a draft is its own ratio, whatever that of the draft before."""
-
-    def weight(self, above: float, wanted: float, offered: float) -> float:
-        return super().weight(1.0, wanted, offered)
+    return Machine.weight(self, 1.0, wanted, offered)
 
 
-@known("inner drafts tested with their weight", INNER, WEIGHTED)
-class InnerWeight(Machine):
+@allowed("inner drafts tested with their weight", INNER, WEIGHTED)
+def inner_weight(self: Machine, total: float, weight: float) -> float:
     """An inner draft is kept with its weight w, not with S / (S + 1 − w)."""
-
-    def allowed(self, total: float, weight: float) -> float:
-        return weight
+    return weight
 
 
-@known("inner drafts tested with the residual's sum", INNER, WEIGHTED)
-class InnerRest(Machine):
+@allowed("inner drafts tested with the residual's sum", INNER, WEIGHTED)
+def inner_rest(self: Machine, total: float, weight: float) -> float:
     """An inner draft is kept with the sum S of the residual, not with S / (S + 1 − w)."""
-
-    def allowed(self, total: float, weight: float) -> float:
-        return total
+    return total
 
 
-@known("residual without the weight", "take the residual of w target − draft", WEIGHTED)
-class NotScaled(Machine):
+@scaled("residual without the weight", "take the residual of w target − draft", WEIGHTED)
+def not_scaled(self: Machine, weight: float, wanted: Row) -> Row:
     """The residual is that of the target, not of the target times the weight."""
-
-    def scaled(self, weight: float, wanted: Row) -> Row:
-        return wanted
+    return wanted

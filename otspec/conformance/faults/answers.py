@@ -4,95 +4,78 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 
 from otspec.chance import Branch
-from otspec.conformance.faults.base import known
+from otspec.conformance.faults.base import known, part
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.setting import TEXT, MarkedText, Setting
 
 SEVERAL = ("block", "tree")
 ACCEPTED = "return the token of the accepted draft"
 LENGTH = "the kept length counts the accepted drafts, and the token comes behind them"
+answer = part("answer")
 
 
-@known("kept length one too short", LENGTH, SEVERAL)
-class TooShort(Machine):
+@answer("kept length one too short", LENGTH, SEVERAL)
+def too_short(self: Machine, node: int, token: int) -> MarkedText:
     """The last kept draft is dropped, and the token stands in its place."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        return super().answer(node if node == TEXT else self.kind.parents[node], token)
+    return Machine.answer(self, node if node == TEXT else self.kind.parents[node], token)
 
 
-@known("kept length one too long", LENGTH, SEVERAL)
-class TooLong(Machine):
+@answer("kept length one too long", LENGTH, SEVERAL)
+def too_long(self: Machine, node: int, token: int) -> MarkedText:
     """The rejected draft is kept, and the token comes behind it."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        below = self.children(node)
-        return super().answer(below[0] if below else node, token)
+    below = self.children(node)
+    return Machine.answer(self, below[0] if below else node, token)
 
 
-@known("whole path kept wherever a draft was rejected", LENGTH, SEVERAL)
-class AllKept(Machine):
+@answer("whole path kept wherever a draft was rejected", LENGTH, SEVERAL)
+def all_kept(self: Machine, node: int, token: int) -> MarkedText:
     """Drafts behind a rejection are kept."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        while below := self.children(node):
-            node = below[0]
-        return super().answer(node, token)
+    while below := self.children(node):
+        node = below[0]
+    return Machine.answer(self, node, token)
 
 
-@known("first draft returned for the accepted one", ACCEPTED, ("tokens",))
-class FirstReturned(Machine):
+@answer("first draft returned for the accepted one", ACCEPTED, ("tokens",))
+def first_returned(self: Machine, node: int, token: int) -> MarkedText:
     """Whichever draft is accepted, the first one is returned."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        return super().answer(node, token if node == TEXT else self.token(0))
+    return Machine.answer(self, node, token if node == TEXT else self.token(0))
 
 
-@known("last draft returned for the accepted one", ACCEPTED, ("tokens",))
-class LastReturned(Machine):
+@answer("last draft returned for the accepted one", ACCEPTED, ("tokens",))
+def last_returned(self: Machine, node: int, token: int) -> MarkedText:
     """Whichever draft is accepted, the last one is returned."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        last = len(self.kind.parents) - 1
-        return super().answer(node, token if node == TEXT else self.token(last))
+    last = len(self.kind.parents) - 1
+    return Machine.answer(self, node, token if node == TEXT else self.token(last))
 
 
-@known("accepted index returned for the token", ACCEPTED, ("tokens",))
-class IndexReturned(Machine):
+@answer("accepted index returned for the token", ACCEPTED, ("tokens",))
+def index_returned(self: Machine, node: int, token: int) -> MarkedText:
     """The place of the accepted draft among the drafts is returned for its token."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        return super().answer(node, token if node == TEXT else min(node, self.n - 1))
+    return Machine.answer(self, node, token if node == TEXT else min(node, self.n - 1))
 
 
-@known("correction dropped", "return the correction where no draft is accepted", ("tokens",))
-class CorrectionDropped(Machine):
+@answer("correction dropped", "return the correction where no draft is accepted", ("tokens",))
+def correction_dropped(self: Machine, node: int, token: int) -> MarkedText:
     """Where no draft is accepted the last one is returned."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        last = len(self.kind.parents) - 1
-        return super().answer(node, self.token(last) if node == TEXT else token)
+    last = len(self.kind.parents) - 1
+    return Machine.answer(self, node, self.token(last) if node == TEXT else token)
 
 
-@known("path of the first sibling returned", "return the path of the kept node", ("tree",))
-class FirstPath(Machine):
+@answer("path of the first sibling returned", "return the path of the kept node", ("tree",))
+def first_path(self: Machine, node: int, token: int) -> MarkedText:
     """The last kept node's first sibling is returned in its place."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        return super().answer(node if node == TEXT else self.siblings(node)[0], token)
+    return Machine.answer(self, node if node == TEXT else self.siblings(node)[0], token)
 
 
-@known(
+@answer(
     "next node returned", "return the kept node: mind which index is that of the text", ("tree",)
 )
-class NextNode(Machine):
+def next_node(self: Machine, node: int, token: int) -> MarkedText:
     """Nodes are counted from the text in one place and from the first draft in another."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        drafted = node + 1 < len(self.kind.parents) and all(
-            each in self.children(self.kind.parents[each]) for each in self.path(node + 1)
-        )
-        return super().answer(node + 1 if drafted else node, token)
+    drafted = node + 1 < len(self.kind.parents) and all(
+        each in self.children(self.kind.parents[each]) for each in self.path(node + 1)
+    )
+    return Machine.answer(self, node + 1 if drafted else node, token)
 
 
 LIKELY = 0.5  # tokens of a smaller draft probability are dropped

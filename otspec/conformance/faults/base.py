@@ -22,6 +22,7 @@ from otspec.conformance.faults.setting import MarkedText, setting_of
 from otspec.models import Prefix
 
 Part = TypeVar("Part", bound=type[Any])
+Replacement = Callable[[Callable[..., Any]], type[Any]]
 EVERY = ("tokens", "block", "tree")
 
 
@@ -66,6 +67,19 @@ def known(
         return machine
 
     return add
+
+
+def part(replaced: str, of: type[Any] = Machine) -> Callable[..., Replacement]:
+    """Return :func:`known` for a function that replaces one method of a right verifier."""
+
+    def known_part(*facts: Any, **options: Any) -> Replacement:
+        def add(method: Callable[..., Any]) -> type[Any]:
+            body = {replaced: method, "__doc__": method.__doc__, "__module__": method.__module__}
+            return known(*facts, **options)(type(method.__name__, (of,), body))
+
+        return add
+
+    return known_part
 
 
 MOST_WAYS = 20_000  # most ways through a verifier that are followed on one case

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from otspec.conformance.faults.base import known
+from otspec.conformance.faults.base import known, part
 from otspec.conformance.faults.machine import Machine, normalized
 from otspec.conformance.faults.setting import TEXT, Row
 
 SEVERAL = ("block", "tree")
 BY_NODE = "index rows by node, not by depth or place among siblings"
 SAME = "hand the verifier the very row that the token was drawn from, after all warping"
+draft, target = part("draft"), part("target")
 
 
 def at_temperature(row: Row, temperature: float) -> Row:
@@ -42,63 +43,49 @@ class DraftSharper(Machine):
         return at_temperature(super().draft(node), self.strength)
 
 
-@known("draft declared truncated", SAME)
-class DraftTruncated(Machine):
+@draft("draft declared truncated", SAME)
+def draft_truncated(self: Machine, node: int) -> Row:
     """Drafts are drawn from the whole row, and the row handed over is cut to its likeliest."""
-
-    def draft(self, node: int) -> Row:
-        return likeliest(super().draft(node), 2)
+    return likeliest(Machine.draft(self, node), 2)
 
 
-@known("uniform distribution mixed into the declared draft", SAME)
-class DraftSmoothed(Machine):
+@draft("uniform distribution mixed into the declared draft", SAME)
+def draft_smoothed(self: Machine, node: int) -> Row:
     """The declared row is smoothed, and drafts are drawn from the one before."""
-
-    def draft(self, node: int) -> Row:
-        row = super().draft(node)
-        return [0.8 * mass + 0.2 / len(row) for mass in row]
+    row = Machine.draft(self, node)
+    return [0.8 * mass + 0.2 / len(row) for mass in row]
 
 
-@known("drawn drafts taken for certain", "hand over the draft's row, not one of a single 1")
-class DraftCertain(Machine):
+@draft("drawn drafts taken for certain", "hand over the draft's row, not one of a single 1")
+def draft_certain(self: Machine, node: int) -> Row:
     """Drawn drafts are verified as if the draft gave them probability 1."""
-
-    def draft(self, node: int) -> Row:
-        row = super().draft(node)
-        below = self.children(node)
-        return row if not below else [float(x == self.token(below[0])) for x in range(len(row))]
+    row = Machine.draft(self, node)
+    below = self.children(node)
+    return row if not below else [float(x == self.token(below[0])) for x in range(len(row))]
 
 
-@known("draft's row of the place before", "take row i for draft i: the row after i drafts", SEVERAL)
-class DraftShifted(Machine):
+@draft("draft's row of the place before", "take row i for draft i: the row after i drafts", SEVERAL)
+def draft_shifted(self: Machine, node: int) -> Row:
     """Each draft is verified with the row that the draft before it was drawn from."""
-
-    def draft(self, node: int) -> Row:
-        return super().draft(node if node == TEXT else self.kind.parents[node])
+    return Machine.draft(self, node if node == TEXT else self.kind.parents[node])
 
 
-@known("draft's first row at every place", "take row i for draft i", SEVERAL)
-class DraftFirst(Machine):
+@draft("draft's first row at every place", "take row i for draft i", SEVERAL)
+def draft_first(self: Machine, node: int) -> Row:
     """The draft's row after the text is used at all places."""
-
-    def draft(self, node: int) -> Row:
-        return super().draft(TEXT)
+    return Machine.draft(self, TEXT)
 
 
-@known("target's row of the place before", "the row after i drafts verifies draft i + 1", SEVERAL)
-class TargetShifted(Machine):
+@target("target's row of the place before", "the row after i drafts verifies draft i + 1", SEVERAL)
+def target_shifted(self: Machine, node: int) -> Row:
     """Each draft is verified with the target's row of the place before."""
-
-    def target(self, node: int) -> Row:
-        return super().target(node if node == TEXT else self.kind.parents[node])
+    return Machine.target(self, node if node == TEXT else self.kind.parents[node])
 
 
-@known("target's first row at every place", "the row after i drafts verifies draft i + 1", SEVERAL)
-class TargetFirst(Machine):
+@target("target's first row at every place", "the row after i drafts verifies draft i + 1", SEVERAL)
+def target_first(self: Machine, node: int) -> Row:
     """The target's row after the text is used at all places."""
-
-    def target(self, node: int) -> Row:
-        return super().target(TEXT)
+    return Machine.target(self, TEXT)
 
 
 def behind(machine: Machine, node: int) -> int:
@@ -107,76 +94,60 @@ def behind(machine: Machine, node: int) -> int:
     return next((child for child in below if machine.there[child]), node)
 
 
-@known("target's row of the place after", "the row after i drafts verifies draft i + 1", SEVERAL)
-class TargetAhead(Machine):
+@target("target's row of the place after", "the row after i drafts verifies draft i + 1", SEVERAL)
+def target_ahead(self: Machine, node: int) -> Row:
     """Each draft is verified with the target's row behind it, the last one with its own."""
-
-    def target(self, node: int) -> Row:
-        return super().target(behind(self, node))
+    return Machine.target(self, behind(self, node))
 
 
-@known("draft's row of the place after", "take row i for draft i: the row after i drafts", SEVERAL)
-class DraftAhead(Machine):
+@draft("draft's row of the place after", "take row i for draft i: the row after i drafts", SEVERAL)
+def draft_ahead(self: Machine, node: int) -> Row:
     """Each draft is verified with the row of the draft behind it, the last one with its own."""
-
-    def draft(self, node: int) -> Row:
-        child = behind(self, node)
-        return super().draft(node if behind(self, child) == child else child)
+    child = behind(self, node)
+    return Machine.draft(self, node if behind(self, child) == child else child)
 
 
-@known("target's row of a sibling", BY_NODE, ("tree",))
-class TargetOfSibling(Machine):
+@target("target's row of a sibling", BY_NODE, ("tree",))
+def target_of_sibling(self: Machine, node: int) -> Row:
     """Below a node the target's row of its first sibling is used."""
-
-    def target(self, node: int) -> Row:
-        return super().target(node if node == TEXT else self.siblings(node)[0])
+    return Machine.target(self, node if node == TEXT else self.siblings(node)[0])
 
 
-@known("draft's row of a sibling", BY_NODE, ("tree",))
-class DraftOfSibling(Machine):
+@draft("draft's row of a sibling", BY_NODE, ("tree",))
+def draft_of_sibling(self: Machine, node: int) -> Row:
     """Below a node the draft's row of its first sibling is used."""
-
-    def draft(self, node: int) -> Row:
-        return super().draft(node if node == TEXT else self.siblings(node)[0])
+    return Machine.draft(self, node if node == TEXT else self.siblings(node)[0])
 
 
-@known("warping applied to the draft only", "warp the target's logits by the same settings")
-class TargetTemperature(Machine):
+@target("warping applied to the draft only", "warp the target's logits by the same settings")
+def target_temperature(self: Machine, node: int) -> Row:
     """The target's rows are those of another temperature than was asked for."""
-
-    def target(self, node: int) -> Row:
-        return self.before("target", node, at_temperature(super().target(node), 1.5))
+    return self.before("target", node, at_temperature(Machine.target(self, node), 1.5))
 
 
-@known("target warped twice", "warp the target's logits once")
-class TargetSharper(Machine):
+@target("target warped twice", "warp the target's logits once")
+def target_sharper(self: Machine, node: int) -> Row:
     """A temperature below 1 is applied to the target twice."""
-
-    def target(self, node: int) -> Row:
-        return self.before("twice", node, at_temperature(super().target(node), 0.6))
+    return self.before("twice", node, at_temperature(Machine.target(self, node), 0.6))
 
 
-@known(
+@target(
     "target truncated once more", "truncate both models by the settings that were asked for, once"
 )
-class TargetTruncated(Machine):
+def target_truncated(self: Machine, node: int) -> Row:
     """The target's row is cut to its likeliest tokens, which nobody asked for."""
-
-    def target(self, node: int) -> Row:
-        return likeliest(super().target(node), 2)
+    return likeliest(Machine.target(self, node), 2)
 
 
-@known("grammar's mask not applied to the target", "mask the target's logits before softmax")
-class TargetUnmasked(Machine):
+@target("grammar's mask not applied to the target", "mask the target's logits before softmax")
+def target_unmasked(self: Machine, node: int) -> Row:
     """Tokens that the mask forbids keep some probability."""
-
-    def target(self, node: int) -> Row:
-        row = super().target(node)
-        if self.setting.raw:
-            return self.before("unmasked", node, row)
-        free = [x for x, mass in enumerate(row) if mass == 0]
-        share = 0.2 / len(free) if free else 0.0
-        return [mass * 0.8 if mass and free else mass or share for mass in row]
+    row = Machine.target(self, node)
+    if self.setting.raw:
+        return self.before("unmasked", node, row)
+    free = [x for x, mass in enumerate(row) if mass == 0]
+    share = 0.2 / len(free) if free else 0.0
+    return [mass * 0.8 if mass and free else mass or share for mass in row]
 
 
 @known("small number added to each probability", "compare q with u p instead of adding to p")
@@ -190,38 +161,30 @@ class Smoothed(Machine):
         return [mass + 0.01 for mass in super().target(node)]
 
 
-@known("last token of the vocabulary lost", "cover the vocabulary to its end: round blocks up")
-class LastTokenLost(Machine):
+@target("last token of the vocabulary lost", "cover the vocabulary to its end: round blocks up")
+def last_token_lost(self: Machine, node: int) -> Row:
     """The end of the vocabulary is never looked at in the target."""
-
-    def target(self, node: int) -> Row:
-        row = super().target(node)
-        return normalized([*row[:-1], 0.0], row)
+    row = Machine.target(self, node)
+    return normalized([*row[:-1], 0.0], row)
 
 
-@known("rows in half precision", "compute probabilities and residuals in float32")
-class HalfPrecision(Machine):
+@target("rows in half precision", "compute probabilities and residuals in float32")
+def half_precision(self: Machine, node: int) -> Row:
     """The target's rows are rounded to 8 bits of mantissa."""
-
-    def target(self, node: int) -> Row:
-        bits = np.array(super().target(node), dtype=np.float32).view(np.uint32)
-        return [float(mass) for mass in ((bits + 0x8000) & 0xFFFF0000).view(np.float32)]
+    bits = np.array(Machine.target(self, node), dtype=np.float32).view(np.uint32)
+    return [float(mass) for mass in ((bits + 0x8000) & 0xFFFF0000).view(np.float32)]
 
 
-@known("target's row does not sum to 1", "renormalize after top-k and top-p")
-class TargetTooLight(Machine):
+@target("target's row does not sum to 1", "renormalize after top-k and top-p")
+def target_too_light(self: Machine, node: int) -> Row:
     """The target is truncated elsewhere and not renormalized: its rows sum to less than 1."""
-
-    def target(self, node: int) -> Row:
-        return [0.8 * mass for mass in super().target(node)]
+    return [0.8 * mass for mass in Machine.target(self, node)]
 
 
-@known("draft's row does not sum to 1", "renormalize after top-k and top-p")
-class DraftTooLight(Machine):
+@draft("draft's row does not sum to 1", "renormalize after top-k and top-p")
+def draft_too_light(self: Machine, node: int) -> Row:
     """The draft is truncated elsewhere and not renormalized: its rows sum to less than 1."""
-
-    def draft(self, node: int) -> Row:
-        return [0.8 * mass for mass in super().draft(node)]
+    return [0.8 * mass for mass in Machine.draft(self, node)]
 
 
 @known("draft and target exchanged", "hand over the draft's rows as draft")

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from otspec.conformance.faults.base import known
+from otspec.conformance.faults.base import known, part
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.setting import TEXT, MarkedText, Row
 from otspec.conformance.following.uniform import Uniform
 from otspec.rules import GumbelCoupling
 
 FRESH = "draw a new uniform number for every test and for every draw"
+selected, passes = part("selected"), part("passes")
 
 
 def inverted(uniform: Uniform, weights: Row, otherwise: int) -> int:
@@ -86,6 +87,9 @@ class WithNumbers(Machine):
         return self.number(child).below(chance)
 
 
+passes_by_number, draw_by_number = part("passes", WithNumbers), part("draw", WithNumbers)
+
+
 @known("one random number for all tests", FRESH)
 class OneNumber(WithNumbers):
     """Every test compares with the same uniform number."""
@@ -94,20 +98,16 @@ class OneNumber(WithNumbers):
         return self.number(TEXT).below(chance)
 
 
-@known("one random number for all siblings", FRESH, ("tree",))
-class OneOfSiblings(WithNumbers):
+@passes_by_number("one random number for all siblings", FRESH, ("tree",))
+def one_of_siblings(self: WithNumbers, chance: float, child: int) -> bool:
     """The tests of all children of a node compare with the same uniform number."""
-
-    def passes(self, chance: float, child: int) -> bool:
-        return self.number(self.siblings(child)[0]).below(chance)
+    return self.number(self.siblings(child)[0]).below(chance)
 
 
-@known("random numbers off by one", FRESH)
-class NumbersShifted(WithNumbers):
+@passes_by_number("random numbers off by one", FRESH)
+def numbers_shifted(self: WithNumbers, chance: float, child: int) -> bool:
     """The second test uses the first one's number again, the third the second's."""
-
-    def passes(self, chance: float, child: int) -> bool:
-        return self.number(max(child - 1, 0)).below(chance)
+    return self.number(max(child - 1, 0)).below(chance)
 
 
 @known("random number shared by test and draw", FRESH)
@@ -124,12 +124,10 @@ class SharedWithDraw(WithNumbers):
         return inverted(self.number(self._last), weights, self.n)
 
 
-@known("random number shared by first test and draw", FRESH)
-class SharedWithFirst(WithNumbers):
+@draw_by_number("random number shared by first test and draw", FRESH)
+def shared_with_first(self: WithNumbers, weights: Row) -> int:
     """The token is drawn with the number of the first draft's test."""
-
-    def draw(self, weights: Row) -> int:
-        return inverted(self.number(0), weights, self.n)
+    return inverted(self.number(0), weights, self.n)
 
 
 @known("one random number for all tests and the draw", FRESH)
@@ -202,53 +200,41 @@ class BeamsApart(Machine):
         return last
 
 
-@known(
+@selected(
     "independent numbers select among several drafts",
     "select with one number among all drafts; or divide by what earlier drafts have left",
     ("tokens", "tree"),
 )
-class SelectedApart(Machine):
+def selected_apart(self: Machine, mass: float, left: float) -> float:
     """Each draft is selected with its whole probability, as if none before it had been rejected."""
-
-    def selected(self, mass: float, left: float) -> float:
-        return mass
+    return mass
 
 
-@known("product of random numbers", "compare with one uniform number at each test")
-class ProductOfNumbers(Machine):
+@passes("product of random numbers", "compare with one uniform number at each test")
+def product_of_numbers(self: Machine, chance: float, child: int) -> bool:
     """A ratio is compared with the product of two uniform numbers."""
-
-    def passes(self, chance: float, child: int) -> bool:
-        return super().passes(chance * (1 - math.log(chance)) if chance > 0 else 0.0, child)
+    return Machine.passes(self, chance * (1 - math.log(chance)) if chance > 0 else 0.0, child)
 
 
-@known("larger of two random numbers", "compare with one uniform number at each test")
-class LargerNumber(Machine):
+@passes("larger of two random numbers", "compare with one uniform number at each test")
+def larger_number(self: Machine, chance: float, child: int) -> bool:
     """A ratio is compared twice, with two uniform numbers, and has to be above both."""
-
-    def passes(self, chance: float, child: int) -> bool:
-        return super().passes(chance**2, child)
+    return Machine.passes(self, chance**2, child)
 
 
-@known("random numbers of few bits", "draw uniform numbers in float32 or float64")
-class FewBits(Machine):
+@passes("random numbers of few bits", "draw uniform numbers in float32 or float64")
+def few_bits(self: Machine, chance: float, child: int) -> bool:
     """Uniform numbers have 6 bits, and 0 is one of them."""
-
-    def passes(self, chance: float, child: int) -> bool:
-        return super().passes((math.floor(chance * 64) + 1) / 64, child)
+    return Machine.passes(self, (math.floor(chance * 64) + 1) / 64, child)
 
 
-@known("random numbers that are not uniform", "draw from [0, 1), not from a normal distribution")
-class NotUniform(Machine):
+@passes("random numbers that are not uniform", "draw from [0, 1), not from a normal distribution")
+def not_uniform(self: Machine, chance: float, child: int) -> bool:
     """The number is below 1/2 with probability 3/4: it is the square of a uniform one."""
-
-    def passes(self, chance: float, child: int) -> bool:
-        return super().passes(math.sqrt(chance), child)
+    return Machine.passes(self, math.sqrt(chance), child)
 
 
-@known("always accepted", "compare the ratio with a uniform number")
-class AlwaysAccepted(Machine):
+@passes("always accepted", "compare the ratio with a uniform number")
+def always_accepted(self: Machine, chance: float, child: int) -> bool:
     """No draft is rejected whose ratio is above 0."""
-
-    def passes(self, chance: float, child: int) -> bool:
-        return super().passes(float(chance > 0), child)
+    return Machine.passes(self, float(chance > 0), child)

@@ -5,8 +5,6 @@ E the exponential noise of the seed and the position. A draft is kept if it is t
 replaces one part: whose noise is taken, that of which position, or what is raced over.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +16,7 @@ from otspec._base.frozen import Frozen
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import UNKNOWN
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.faults.base import known
+from otspec.conformance.faults.base import part
 from otspec.conformance.keyed import Rows
 
 KEY = "key the noise by the seed of the request and the position of the token in its text"
@@ -56,7 +54,7 @@ class Seen(Frozen):
     rows: Rows
     texts: IntArray  # (size, T): symbols; −1 behind the last
 
-    def explained(self, verifier: SharedNoise, race: Race) -> bool:
+    def explained(self, verifier: "SharedNoise", race: Race) -> bool:
         """Return whether a verifier says the same, as far as both texts go."""
         sample = self.rows.sample
         for row, (variant, drafts) in enumerate(zip(sample.variants, sample.drafts, strict=True)):
@@ -107,66 +105,53 @@ class SharedNoise:
         return None
 
 
-@known("noise of the first row for all rows", KEY)
-class OfFirstRow(SharedNoise):
+row, left, ahead = (part(name, SharedNoise) for name in ("row", "left", "ahead"))
+
+
+@row("noise of the first row for all rows", KEY)
+def of_first_row(self: SharedNoise, step: Step) -> int:
     """All rows of a batch race with the numbers of its first row."""
-
-    def row(self, step: Step) -> int:
-        return 0
+    return 0
 
 
-@known("residual raced with the noise of its draft", "keep the token that the target's race gave")
-class OfResidual(SharedNoise):
+@left("residual raced with the noise of its draft", "keep the token that the target's race gave")
+def of_residual(self: SharedNoise, target: Array, draft: Array) -> Array | None:
     """Draft and recovery use the same numbers: after a rejection they decide on the residual."""
-
-    def left(self, target: Array, draft: Array) -> Array | None:
-        rest = np.maximum(target - draft, 0)
-        return rest if rest.any() else None
+    rest = np.maximum(target - draft, 0)
+    return rest if rest.any() else None
 
 
-@known("one noise for neighboring positions", KEY)
-class OfPair(SharedNoise):
+@ahead("one noise for neighboring positions", KEY)
+def of_pair(self: SharedNoise, step: Step, node: int, depth: int) -> int:
     """Positions 2 i and 2 i + 1 of the text race with the same numbers, also without drafts."""
-
-    def ahead(self, step: Step, node: int, depth: int) -> int:
-        return (step.start + depth) // 2 - step.start
+    return (step.start + depth) // 2 - step.start
 
 
-@known("noise of a step's first position at all its positions", KEY, SEVERAL)
-class OfBeginning(SharedNoise):
+@ahead("noise of a step's first position at all its positions", KEY, SEVERAL)
+def of_beginning(self: SharedNoise, step: Step, node: int, depth: int) -> int:
     """Neighboring positions of one step race with the same numbers."""
-
-    def ahead(self, step: Step, node: int, depth: int) -> int:
-        return 0
+    return 0
 
 
-@known("noise of the last draft after a whole path", KEY, SEVERAL)
-class OfLastDraft(SharedNoise):
+@ahead("noise of the last draft after a whole path", KEY, SEVERAL)
+def of_last_draft(self: SharedNoise, step: Step, node: int, depth: int) -> int:
     """The token after a whole path races with the numbers of the last draft."""
-
-    def ahead(self, step: Step, node: int, depth: int) -> int:
-        return depth if step.children(node) else max(depth - 1, 0)
+    return depth if step.children(node) else max(depth - 1, 0)
 
 
-@known("noise indexed by node", KEY + ": siblings are at one position", ("tree",))
-class OfNode(SharedNoise):
+@ahead("noise indexed by node", KEY + ": siblings are at one position", ("tree",))
+def of_node(self: SharedNoise, step: Step, node: int, depth: int) -> int:
     """The number of a node in its tree is taken for its depth."""
-
-    def ahead(self, step: Step, node: int, depth: int) -> int:
-        return node + 1
+    return node + 1
 
 
-@known("noise counted from the beginning of each step", KEY, SEVERAL)
-class FromBeginning(SharedNoise):
+@ahead("noise counted from the beginning of each step", KEY, SEVERAL)
+def from_beginning(self: SharedNoise, step: Step, node: int, depth: int) -> int:
     """All steps race with the same numbers: the position is counted from the step's beginning."""
-
-    def ahead(self, step: Step, node: int, depth: int) -> int:
-        return depth - step.start
+    return depth - step.start
 
 
-@known("noise indexed by step", KEY, SEVERAL, pipeline=True)
-class OfStep(SharedNoise):
+@ahead("noise indexed by step", KEY, SEVERAL, pipeline=True)
+def of_step(self: SharedNoise, step: Step, node: int, depth: int) -> int:
     """Noise is drawn once for each step, however many tokens the steps before it have kept."""
-
-    def ahead(self, step: Step, node: int, depth: int) -> int:
-        return step.number + depth - step.start
+    return step.number + depth - step.start
