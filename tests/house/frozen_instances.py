@@ -323,16 +323,16 @@ EXACT = {  # from exact arrays or from float ones
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
     ),
     "planned tree": lambda give: blocks.PlannedTree(
-        model(give), model(give, TARGET), give.sequence([2, 1])
+        model(give), model(give, TARGET), give.sequence([2])
     ),
     "layers": lambda give: blocks.LayerVerification(
-        model(give), model(give, TARGET), give.sequence([2, 1])
+        model(give), model(give, TARGET), give.sequence([2])
     ),
     "node program": lambda give: NodeProgram(
         as_distribution(give(TARGET)), {(LEAF, None, None): 1}, {}
     ),
     "first highest path": lambda give: blocks.FirstHighestPath(
-        model(give), model(give, TARGET), give.sequence([2, 1])
+        model(give), model(give, TARGET), give.sequence([2])
     ),
     "clipped ranks": lambda give: ClippedRanks(model(give), model(give, TARGET), 2),
     "policy with a verifier": lambda give: policies.PolicyRule(
