@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-ENOUGH = 10
-"""Fewer texts are too few to choose by: their intervals are wider than choices differ."""
-LOSSY = "a lossy shortcut"
-"""A kind of choices that gains, if any."""
+ENOUGH = 10  # fewer texts are too few to choose by: their intervals are wider than choices differ
+LOSSY = "a lossy shortcut"  # a kind of choices that gains, if any
 _INDEPENDENT = {rule.title for rule in compared_rules() if rule.independent}
 """Rules whose output is a function of the target and of noise, and of no draft."""
 
@@ -180,8 +178,7 @@ def shown_choices(advice: Advice, most: int, own: Sequence[Shape] = ()) -> list[
     ]  # fmt: skip
 
 
-_LONGEST = 36
-"""Most signs of a tree in a table."""
+_LONGEST = 36  # most signs of a tree in a table
 
 
 def short(tree: str) -> str:

@@ -26,12 +26,9 @@ if TYPE_CHECKING:
 
 
 _CHAINS = {rule.title for rule in CHAIN_RULES}
-_BOTTOM = 0.9
-"""Of the tokens per call, which are 1 at least."""
-_CORNER = 0.08
-"""The part of an axis within which a ray has no number."""
-_RAYS = 6
-"""About how many lines of equal speed there are."""
+_BOTTOM = 0.9  # of the tokens per call, which are 1 at least
+_CORNER = 0.08  # the part of an axis within which a ray has no number
+_RAYS = 6  # about how many lines of equal speed there are
 
 
 def draw_pareto(advice: Advice, ax: Axes | None = None) -> Axes:

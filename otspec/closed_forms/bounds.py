@@ -120,10 +120,8 @@ def _level(pool: Array, arithmetic: bool) -> float:
     return 0.0 if pool.min() == 0 else float(np.exp(np.log(pool).mean()))
 
 
-MOST_DRAFTS = 2_000_000
-"""Most drafts in all multisets that are gone through."""
-MOST_SYMBOLIC = 2_000
-"""Most drafts in all multisets that are written out."""
+MOST_DRAFTS = 2_000_000  # most drafts in all multisets that are gone through
+MOST_SYMBOLIC = 2_000  # most drafts in all multisets that are written out
 
 
 def set_bound(

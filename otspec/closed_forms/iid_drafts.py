@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     import sympy
 
 
-MOST_SYMBOLIC = 10
-"""Most tokens of which all sets are written out."""
+MOST_SYMBOLIC = 10  # most tokens of which all sets are written out
 
 
 def single_draft_acceptance(
@@ -88,12 +87,10 @@ def iid_acceptance(
 def _some_outside(outside: Array, k: int) -> Array:
     """Return 1 − (1 − s)^k for each draft mass s outside a set, with the digits of a small s."""
     if arithmetic.is_exact(outside):
-        missed: Array = 1 - arithmetic.power(1 - outside, k)
-        return missed
+        return 1 - arithmetic.power(1 - outside, k)
     with np.errstate(divide="ignore"):  # everything outside: log 0
         logarithms = np.log1p(-np.minimum(outside, 1))
-    some: Array = -np.expm1(float(k) * logarithms)
-    return some
+    return -np.expm1(float(k) * logarithms)
 
 
 def iid_expression(n: int) -> sympy.Expr:

@@ -4,8 +4,6 @@ NumPy reads the header, once it is seen to hold nothing of which Python's compil
 goes through filters that all threads share.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import re
@@ -129,7 +127,7 @@ class MappedArray(StoredArray):
     fortran: bool  # whether the first axis varies fastest
 
     @classmethod
-    def at(cls, path: Path, key: str, header: Header, offset: int) -> MappedArray:
+    def at(cls, path: Path, key: str, header: Header, offset: int) -> "MappedArray":
         """Return the array whose header was read, and whose numbers start at an offset."""
         return cls(str(path), key, header.shape, header.dtype, offset, header.fortran)
 

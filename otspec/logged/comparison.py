@@ -1,7 +1,5 @@
 """Rules side by side on logged blocks (Theory, 11): means, sums over texts, and ratios of sums."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -127,12 +125,12 @@ class Tally(Frozen):
     products: Array = field(repr=False)
 
     @classmethod
-    def of(cls, counts: Array) -> Tally:
+    def of(cls, counts: Array) -> "Tally":
         """Return the tally of texts, a row of counts for each: shape (texts, m)."""
         rows = np.array(counts, dtype=float)
         return cls(len(rows), rows.sum(axis=0), rows.T @ rows)
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: "Tally") -> "Tally":
         return Tally(
             self.texts + other.texts, self.sums + other.sums, self.products + other.products
         )

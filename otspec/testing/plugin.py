@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 OPTIONS = {"budget": int, "seed": int, "detect": float, "coarse": float, "require": float}
 """Arguments of :func:`otspec.conformance.check` that are options, and their types."""
-_TAKEN = pytest.StashKey[set[str]]()
-"""The names of reports that are there already."""
+_TAKEN = pytest.StashKey[set[str]]()  # the names of reports that are there already
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,11 +1,14 @@
 """The numbers that an advice keeps of logged texts, by hand."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from instances import fractions
 
 from otspec.advice.evaluation.choices import CHAIN_RULES, NO_DRAFT, Candidate
 from otspec.advice.evaluation.numbers import Asked, DraftedTexts
+from otspec.advice.on_texts import TextEvidence
 from otspec.blocks import as_shape
 from otspec.blocks.trees.shapes import LEAF
 from otspec.rules import PooledSelection, RecursiveRejection
@@ -68,3 +71,24 @@ def test_trees_are_followed_along_their_text():
     assert first == pytest.approx([1.75, 1.75, 1.5])  # there is no second level
     assert second == pytest.approx([1.75, 1.75 + 0.5 * 0.5, 1.5 + 0.4 * 0.75])
     assert third == pytest.approx([1.75, 1.75 + 0.5 * 0.5, 1.5 + 0.4 * 0.75])
+
+
+def test_the_mean_chances_of_all_texts_are_by_position_and_never_below_0():
+    """The weight of an end token may be more than what is kept there: nothing goes on then."""
+    asked = Asked(PooledSelection, (1, 2))
+    first = {1: np.array([[0.5, 0.75]]), 2: np.array([[0.5, 0.5], [0.25, 0]])}
+    second = {1: np.array([[0.75]]), 2: np.array([[1.0], [0]])}
+    ended = {1: np.array([[0.5, -2.25]]), 2: np.array([[0.5, -2.5], [0.25, 0]])}
+    parts = [
+        SimpleNamespace(lengths=np.array([1, 1]), kept=lambda: [(asked, first, ended)]),
+        SimpleNamespace(lengths=np.array([1]), kept=lambda: [(asked, second, second)]),
+    ]
+    chances = TextEvidence(lambda: parts)._means[PooledSelection.name]
+    assert {k: each.tolist() for k, each in chances.kept.items()} == {
+        1: [[2 / 3]], 2: [[2 / 3], [0.25 / 3]]
+    }  # fmt: skip
+    assert {k: each.tolist() for k, each in chances.led.items()} == {
+        1: [[[0]]], 2: [[[0]], [[0.25 / 3]]]
+    }  # fmt: skip
+    assert (chances.start.tolist(), chances.following.tolist()) == ([1], [[0]])
+    assert (chances.widths, chances.nested) == ((1, 2), False)

@@ -208,14 +208,23 @@ def test_blocks_of_one_token_are_verified_alike():
     ("options", "says"),
     [
         ({"corrections": (np.ones((3, 3)), np.ones((3, 3), int))}, "corrections is a tuple"),
-        ({"corrections": Corrections(np.ones((3, 2)), np.ones((3, 3), int))}, r"corrections.ratio"),
-        ({"corrections": Corrections(np.ones((3, 3)), np.ones(3, int))}, r"corrections.left"),
+        (
+            {"corrections": Corrections(np.ones((3, 2)), np.ones((3, 3), int))},
+            r"^corrections.ratio has shape \(3, 2\): for blocks of 4 tokens it must be \(3, 3\); ",
+        ),
+        (
+            {"corrections": Corrections(np.ones((3, 3)), np.ones(3, int))},
+            r"^corrections.left has shape \(3,\): for blocks of 4 tokens it must be \(3, 3\); ",
+        ),
         (
             {"corrections": Corrections(np.ones((3, 3)), [[1] * 3] * 3)},
             "corrections.left is a list",
         ),
         ({"reach": np.ones(3)}, "reach is float64"),
-        ({"reach": np.ones(2, int)}, "reach is int64"),
+        (
+            {"reach": np.ones(2, int)},
+            r"reach is int64 of shape \(2,\): it must be integers of shape \(3,\), ",
+        ),
         ({"reach": [4, 4, 4]}, "reach is a list"),
     ],
 )

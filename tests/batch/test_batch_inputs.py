@@ -1,5 +1,7 @@
 """Degenerate rows, extreme uniform numbers, masks, ranks and dtypes; and what is refused."""
 
+import re
+
 import batch_table
 import numpy as np
 import pytest
@@ -188,15 +190,26 @@ def test_other_unfit_arguments_are_named():
         batch.sample_spechub(ROWS, np.zeros((2, 3)))
     with pytest.raises(ValueError, match="k at least 1"):
         batch.sample_iid(ROWS, np.zeros((2, 0)))
-    with pytest.raises(ValueError, match="one place more"):
-        batch.block_verification(ROWS, ROWS, np.zeros(2, int), np.zeros(3))
-    with pytest.raises(ValueError, match="L at least 1"):
-        batch.block_verification(ROWS[0], ROWS, np.zeros(2, int), np.zeros(3))
-    with pytest.raises(ValueError, match="drafts has shape"):
-        batch.block_verification(ROWS, np.full((3, 4), 0.25), np.zeros(3, int), np.zeros(3))
-    with pytest.raises(ValueError, match="K at least 1"):
+    with pytest.raises(ValueError, match=r"drafts has shape \(2,\): .*\(..., K, L\), K at least 1"):
         batch.greedy_multi_path(ROWS, np.full((3, 4), 0.25), np.zeros(2, int), np.zeros(3))
-    with pytest.raises(ValueError, match=r"uniforms has shape \(2, 3\): it must be \(3,\)"):
-        batch.greedy_multi_path(
-            ROWS[None], np.full((1, 3, 4), 0.25), np.zeros((1, 2), int), np.zeros((2, 3))
-        )
+
+
+BLOCK = np.full((6, 2, 4), 0.25), np.full((6, 3, 4), 0.25), np.zeros((6, 2), int), np.ones((6, 3))
+
+
+@pytest.mark.parametrize(
+    ("function", "place", "shape", "message"),
+    [
+        ("block_verification", 0, (4,), "draft has shape (4,): it must be (..., L, V), L at "),
+        ("block_verification", 0, (6, 0, 4), "draft has shape (6, 0, 4): it must be (..., L, V)"),
+        ("block_verification", 1, (6, 2, 4), "the target has one place more, (6, 3, 4)"),
+        ("block_verification", 2, (6, 3), "drafts has shape (6, 3): it must be (6, 2)"),
+        ("block_verification", 3, (6, 2), "uniforms has shape (6, 2): it must be (6, 3)"),
+        ("greedy_multi_path", 3, (6, 3), "uniforms has shape (6, 3): it must be (3,)"),
+    ],
+)  # fmt: skip
+def test_blocks_that_do_not_fit_are_told_the_shape_that_does(function, place, shape, message):
+    given = list(BLOCK)
+    given[place] = np.resize(given[place], shape)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        getattr(batch, function)(*given)

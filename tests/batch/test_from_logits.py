@@ -163,6 +163,19 @@ def test_every_path_does_what_the_rule_does_with_warped_rows(name, n, monkeypatc
                 agree(batch.from_logits(name, *given, draft_probabilities=True, **settings), wanted)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{"temperature": (0.5, 2.0)}, {"top_k": (3, 5)}, {"top_p": (0.9, 0.3)}, {"min_p": (0.05, 0.4)}],
+    ids=lambda settings: next(iter(settings)),
+)
+@pytest.mark.usefixtures("path")
+def test_each_setting_alone_may_be_one_of_the_draft_and_one_of_the_target(settings):
+    *logits, drafts, uniforms = problem("maximal_coupling", 20, 2)
+    rows = [batch.warp(row, **side(settings, i)) for i, row in enumerate(logits)]
+    wanted = batch.maximal_coupling(*rows, drafts, uniforms)
+    agree(batch.from_logits("maximal_coupling", *logits, drafts, uniforms, **settings), wanted)
+
+
 @pytest.mark.parametrize("name", ["recursive_rejection", "token_verification"])
 @pytest.mark.usefixtures("path")
 def test_a_mask_and_options_are_the_rule_s(name):

@@ -17,7 +17,7 @@ from otspec.conformance.faults import explanations as explanations_module
 from otspec.conformance.faults.base import right_law, total_variation
 from otspec.conformance.faults.explanations import explanations, in_words, looked_at
 from otspec.conformance.faults.randomness import raced_again
-from otspec.conformance.faults.setting import TEXT, setting_of
+from otspec.conformance.faults.setting import TEXT, MarkedText, setting_of
 from tests.auditing.broken_rules import GALLERY
 from tests.support.docs_scripts import script
 
@@ -45,6 +45,22 @@ def test_texts_of_several_steps_of_a_right_rule_have_the_law_of_the_target(name)
         if case.vocabulary == case.n == 2:
             law = joint_law(Machine, RULE[name], kind, case)
             assert total_variation(law, right_law(kind, case)) < 1e-14
+
+
+def test_an_impossible_symbol_makes_a_text_impossible_wherever_it_comes():
+    class Failing(Machine):
+        def says(self, _run):
+            return MarkedText(0, (self.n if self.chance.choose((2, 1)) else 0,))
+
+    kind = Texts(Tokens(1))
+    case = text_cases(kind.length, 8)[0]
+    wanted = np.zeros((1, case.variants * case.n**kind.length + 1))
+    wanted[0, [v * case.n**kind.length for v in range(case.variants)]] = (
+        2 / 3
+    ) ** kind.length / case.variants
+    wanted[0, -1] = 1 - (2 / 3) ** kind.length
+    found = joint_law(Failing, RULE["maximal coupling"], kind, case)
+    assert found == pytest.approx(wanted, abs=1e-15)
 
 
 ORACLES = {
@@ -136,6 +152,16 @@ def test_a_fault_is_its_own_first_explanation(name):
     seen = measure.seen_of(controls, np.random.default_rng(4))
     assert explanations(kind, seen) == ([name], True)
     assert looked_at(seen)[0].off
+
+
+def test_only_cases_of_symbols_of_one_token_that_were_seen_are_compared():
+    name, kind = "strictness factor", Tokens(1)
+    case = next(case for case in measure.cases_of(kind) if case.n == 4 and case.vocabulary == 4)
+    control = measure.control(FAULTS[name], RULE["maximal coupling"], kind, case)
+    (seen,) = measure.seen_of([control], np.random.default_rng(4))
+    wide = replace(seen, case=replace(case, symbols=np.array([0, 1, 2, 3, 3])))
+    unseen = replace(seen, counts=np.zeros_like(seen.counts))
+    assert looked_at([wide, seen, unseen]) == [seen]
 
 
 def test_some_cases_may_be_read_in_another_way():

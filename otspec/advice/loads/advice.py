@@ -103,7 +103,7 @@ class LoadAdvice(Tabular, Shown):
     def sentences(self) -> Iterator[str]:
         """Yield how much is drafted at each batch size, and what that is worth."""
         drafted = ", ".join(f"{one.drafted:.1f} at batch size {one.batch:,}" for one in self.best)
-        yield f"* The fastest at its batch size. Drafted tokens of a row: {drafted}."
+        yield f"* The fastest at its batch size. Mean drafted tokens per request: {drafted}."
         worth = ", ".join(f"{one.held_out:.3f}" for one in self.best)
         yield f"Cross-validated, these choices are {worth} times as fast as no draft."
 

@@ -180,8 +180,7 @@ class Shape(Frozen):
         return TokenTree(tuple(parents))
 
 
-LEAF = Shape()
-"""Nothing is drafted any more."""
+LEAF = Shape()  # nothing is drafted any more
 
 
 def together(shapes: Iterable[Shape]) -> Shape:

@@ -162,8 +162,7 @@ def _as_prompt(prompt: Any, rows: int = 1) -> int:
     return arguments.as_integer(prompt, "prompt", 0, min(most, MOST_PROMPT), wanted=wanted)
 
 
-TOP = "top"
-"""Stands before children that are the likeliest tokens of the draft model."""
+TOP = "top"  # stands before children that are the likeliest tokens of the draft model
 
 
 def bracketed(shape: Shape) -> str:

@@ -21,7 +21,7 @@ FEW_TUPLES = 10_000  # most tuples for which the optimum itself is computed: abo
 FEW_TOKENS = 200  # most tokens without pools
 PROVED = (
     "The cut proves it: no lossless rule accepts more than target(A) + 1 - P(all drafts in A), "
-    "which is this probability."
+    "and for this A the bound is the optimum."
 )
 POOLS, GAP = 256, 1e-4
 MOST_ORDERED = 5  # most models for which all orders are tried

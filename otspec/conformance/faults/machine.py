@@ -1,7 +1,5 @@
 """A verifier in parts, of which a fault replaces one; every random choice of it is a branch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -183,7 +181,7 @@ class Machine(Chance):
         """Return the weight of a node that is below one of a weight."""
         return min(1.0, above * self.odds(wanted, offered)) if above > 0 else 0.0
 
-    def last_weight(self, drafts: Machine, weight: float) -> float:
+    def last_weight(self, drafts: "Machine", weight: float) -> float:
         """Return the chance of a whole block of a weight."""
         return weight
 

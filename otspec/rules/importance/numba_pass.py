@@ -8,8 +8,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.compiling import compiled, jitable
 
-_NEAR = 64
-"""A token that comes after so few later ones is put in its place; else it is set apart."""
+_NEAR = 64  # a token that comes after so few later ones is put in its place; else it is set apart
 _OFTEN = 32
 """A later token that so many come before, one after the other, is set apart instead of these."""
 _PUSHED = 4
@@ -20,8 +19,7 @@ _PUSHED = 4
 
 @jitable
 def _value(masses: Array, i: int) -> float:
-    value: float = masses[2, i] - masses[0, i] * masses[1, i]
-    return value
+    return masses[2, i] - masses[0, i] * masses[1, i]
 
 
 @jitable
@@ -30,8 +28,7 @@ def _before(tokens: IntArray, masses: Array, i: int, token: int, value: float) -
     other = _value(masses, i)
     if other != value:  # a branch that is foreseen: half the time of one condition
         return other > value
-    before: bool = tokens[i] < token
-    return before
+    return tokens[i] < token
 
 
 @jitable

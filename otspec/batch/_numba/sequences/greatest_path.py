@@ -4,15 +4,12 @@ The chosen path's law needs the order of all ratios, but of one token only the m
 place is sorted only where its residual is asked for.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK
-from otspec.batch._numba.compiled import inner_code, machine_code, plus
-from otspec.batch._numba.outcome import geometric, quotient
+from otspec.batch._numba.compiled import geometric, inner_code, machine_code, plus, quotient
 from otspec.batch._numba.passes import blocks_of, sum_in_blocks
 from otspec.batch._numba.sequences.drafted_block import following, inverse_of, stays
 

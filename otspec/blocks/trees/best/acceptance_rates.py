@@ -13,8 +13,7 @@ from otspec.blocks.trees.verifiers.nodes import TokenRule, made_rule
 from otspec.models.base import Model, Prefix
 from otspec.rules.base.accepted import by_position_or_estimate
 
-MOST_PLACES = 20_000
-"""Most places of a text that are told apart."""
+MOST_PLACES = 20_000  # most places of a text that are told apart
 
 
 @dataclass(frozen=True, eq=False)
