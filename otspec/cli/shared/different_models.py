@@ -1,7 +1,5 @@
 """Several --draft: the optimum and the rules for one draft of each of several models."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, NamedTuple
 
 from otspec._base.arithmetic import Number
@@ -49,7 +47,7 @@ def accept_models(law: Independent, target: Distribution, as_json: bool) -> None
     say(*_meaning(law.k, best))
 
 
-def compare_models(law: Independent, target: Distribution) -> list[Comparison]:
+def compare_models(law: Independent, target: Distribution) -> "list[Comparison]":
     """Compare the optimum and the rules for one draft of each model."""
     from otspec.traces.comparison import OPTIMUM, Comparison
 
