@@ -8,7 +8,7 @@ import numpy as np
 
 from otspec._base.arguments import as_callable, as_flag
 from otspec._base.arithmetic import IntArray
-from otspec.conformance.adapters.tensors import (
+from otspec.conformance.adapters.forms import (
     Tensor,
     as_array,
     draw,
