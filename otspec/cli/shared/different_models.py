@@ -60,7 +60,7 @@ def compare_models(law: Independent, target: Distribution) -> "list[Comparison]"
     for tried in dict.fromkeys((given, order)):
         what = "best order" if tried == order and law.k <= MOST_ORDERED else "order"
         models = ", ".join(str(1 + i) for i in tried)
-        title = f"recursive rejection, {what} {models}"
+        title = f"recursive rejection ({what} {models})"
         rows[title] = rejection.in_order(tried).acceptance()
     return [Comparison(rule, LAW, law.k, rate, best.at_most) for rule, rate in rows.items()]
 
