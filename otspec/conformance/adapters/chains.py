@@ -199,8 +199,7 @@ def _generators(device: Any, count: int, seed: int) -> list[Any]:
     return [generator(device=device).manual_seed(each) for each in seeds]
 
 
-# The position of the first drafted token in its text.
-FIRST = 100
+FIRST = 100  # the position of the first drafted token in its text
 
 
 def vllm_runner_chain(
