@@ -1,7 +1,5 @@
 """An advice: all choices, the best, what simpler ones lose; as a document and in sentences."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -64,7 +62,7 @@ class Advice(Tabular, Shown):
         """Whether it is exact, or rests on at least ten texts."""
         return not 0 < self.texts < ENOUGH
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> "pa.Table":
         """Return the table of all choices."""
         return self.choices.to_arrow()
 

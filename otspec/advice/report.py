@@ -1,7 +1,5 @@
 """An advice as a chart, as a document for programs, and as one HTML file."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -31,7 +29,7 @@ _CORNER = 0.08  # the part of an axis within which a ray has no number
 _RAYS = 6  # about how many lines of equal speed there are
 
 
-def draw_pareto(advice: Advice, ax: Axes | None = None) -> Axes:
+def draw_pareto(advice: Advice, ax: "Axes | None" = None) -> "Axes":
     """Draw the tokens per call of each choice against its seconds, as parts of a call without.
 
     The steps join the choices than which none keeps more in no more time. Along a gray line
@@ -118,7 +116,7 @@ def _words(choice: Choice) -> str:
     )
 
 
-def _draw_rays(ax: Axes, left: float, right: float, top: float) -> None:
+def _draw_rays(ax: "Axes", left: float, right: float, top: float) -> None:
     """Draw lines of equal speed, each with its number where it leaves the axes."""
     step = _round((top / left - _BOTTOM / right) / _RAYS)
     for speed in np.arange(step, top / left, step):
@@ -140,7 +138,7 @@ def _round(number: float) -> float:
     return max(0.25, round(number * 4) / 4 if number < 1 else round(number * 2) / 2)
 
 
-def pareto_figure(advice: Advice, *, title: str) -> Figure:
+def pareto_figure(advice: Advice, *, title: str) -> "Figure":
     """Return a picture of its own of what :func:`draw_pareto` draws."""
     with titled(title, height=4.6) as figure:
         draw_pareto(advice, figure.add_subplot())

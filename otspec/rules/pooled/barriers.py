@@ -167,6 +167,13 @@ class Barriers(Frozen):
         low = len(knots) - 1 - _first_beyond(falling, len(knots) - above, uniform)
         return int(knots[low]), int(knots[_first_beyond(lifetimes, above, uniform)])
 
+    def groups_at(self, tops: IntArray, uniforms: Array) -> tuple[IntArray, IntArray]:
+        """Return the same for many pools, each at its uniform number: lowest pools, and ends."""
+        knots, lifetimes, falling = self._knots
+        above = knots.searchsorted(tops, side="right")
+        low = len(knots) - 1 - _firsts_beyond(falling, len(knots) - above, uniforms)
+        return knots[low], knots[_firsts_beyond(lifetimes, above, uniforms)]
+
     @cached_property
     def _knots(self) -> tuple[IntArray, Array, Array]:
         """The knots that are ever barriers, their lifetimes as floats, and these backwards."""
@@ -197,6 +204,17 @@ def _first_beyond(values: Array, start: int, bound: float) -> int:
         if beyond[first]:
             return start + first
         start, width = start + width, 2 * width
+
+
+def _firsts_beyond(values: Array, starts: IntArray, bounds: Array) -> IntArray:
+    """Return the same for many places and bounds."""
+    found = starts.copy()
+    for _ in range(NEAR):
+        found += values[found] <= bounds
+    far = np.flatnonzero(values[found] <= bounds)
+    places = zip(found[far].tolist(), bounds[far].tolist(), strict=True)
+    found[far] = [_first_beyond(values, *place) for place in places]
+    return found
 
 
 def nearest_longer(lifetimes: list[Number]) -> list[int]:

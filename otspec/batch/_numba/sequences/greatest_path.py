@@ -180,7 +180,8 @@ def _sort(draft, target, keys, orders) -> None:
     for shift in range(0, bits, _DIGIT):
         here = _pass(keys, orders, here, np.uint64(shift), counts)
     if here:
-        orders[0] = orders[1]
+        for i in range(orders.shape[1]):  # Numba compiles a copy of slices for a second
+            orders[0, i] = orders[1, i]
 
 
 @inner_code
