@@ -82,7 +82,7 @@ def simpler_kinds() -> Iterator[tuple[str, Callable[[Choice], bool]]]:
     yield "i.i.d. drafts", lambda one: one.drafts == IID.name
     yield "a tree by recursive rejection", lambda one: one.rule == RecursiveRejection.title
     yield "the same text whatever is drafted", lambda one: one.rule in _INDEPENDENT
-    yield "one drafted text", lambda one: one.is_chain and bool(one.tree)
+    yield "a chain", lambda one: one.is_chain and bool(one.tree)
     yield "token verification", lambda one: one.rule == TokenVerification.title
     yield "no draft", lambda one: one.rule == NO_DRAFT
     yield LOSSY, lambda one: bool(one.lossy)

@@ -93,7 +93,7 @@ def draw_pareto(advice: Advice, ax: "Axes | None" = None) -> "Axes":
             )  # fmt: skip
         panel.set_xlim(left, right)
         panel.set_ylim(_BOTTOM, top)
-        panel.set_xlabel("time of a call with its drafts, in calls without")
+        panel.set_xlabel("time of a call with its drafts (a call without drafts: 1)")
         panel.set_ylabel("tokens per call of the target")
         return legend_beside(panel, handles=list(shown.values()), labels=list(shown))
 
@@ -195,7 +195,7 @@ def _gained(advice: Advice, usual: Choice) -> str:
     tokens = float(advice.best.tokens) - float(usual.tokens)
     many = f"{abs(tokens):.4f} {'fewer' if tokens > 0 else 'more'}" if tokens else "as many"
     return (
-        f"{usual.rule[:1].upper()}{usual.rule[1:]} of one drafted text is {usual.speed_up:.3f} "
+        f"{usual.rule[:1].upper()}{usual.rule[1:]} of a chain is {usual.speed_up:.3f} "
         f"times as fast at best, {percent(1 - usual.speed_up / advice.best.speed_up)} slower, with "
         f"{many} tokens per call."
     )
@@ -220,7 +220,7 @@ def _figures(advice: Advice) -> Iterator[tuple[str, str, str]]:
     usual = _usual(advice)
     if usual is not None:
         gain = best.speed_up / usual.speed_up - 1
-        yield "gain over one drafted text", f"+{percent(gain)}", f"of {usual.rule}"
+        yield "gain over a chain", f"+{percent(gain)}", f"of {usual.rule}"
 
 
 def _sure(ends: tuple[float, float], otherwise: str) -> str:
@@ -277,7 +277,7 @@ def _tables(advice: Advice) -> Iterable[str]:
     if advice.best.tree:
         yield "<p>The fastest tree, as <code>--tree</code> takes it:</p>"
         yield webpage.verbatim([advice.best.tree])
-    yield "<h3>What simpler choices lose</h3>"
+    yield "<h3>Speed lost by simpler choices</h3>"
     yield from webpage.table(_SIMPLER, [_lost(one) for one in advice.simpler], words=4)
     yield "<h3>All choices</h3>"
     yield from webpage.table(_CHOICES, [_cells(one) for one in advice.choices], words=3)

@@ -172,7 +172,7 @@ def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
     )  # fmt: skip
     if left_out := len(advice.choices) - len(shown):
         say(f"Slower choices left out: {left_out:,} (--json and --table have all)")
-    say("", "What simpler choices lose of the speed")
+    say("", "Speed lost by simpler choices")
     print_table(
         ("simpler", "rule", "tree", "loss", "95% interval"),
         [
