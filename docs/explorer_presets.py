@@ -83,7 +83,7 @@ def uniform(n: int, over: int) -> str:
 
 
 def rounded(masses: np.ndarray) -> str:
-    """Return masses scaled to sum 1 as decimals, of which the largest rests are rounded up."""
+    """Return masses scaled to sum to 1 as decimals, of which the largest rests are rounded up."""
     wanted = masses / masses.sum() * UNITS
     units = np.floor(wanted).astype(int)
     rests = np.argsort(units - wanted, kind="stable")

@@ -94,7 +94,7 @@ def _pairs() -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _mean(rule: type[PairRule], k: int) -> float:
-    """Return what a rule accepts, in the mean over the trace."""
+    """Return what a rule accepts, on average over the trace."""
     accepted = [rule.acceptances_of(Pair(*pair), [k]) for pair in _pairs()]
     return float(np.mean([float(value) for (value,) in accepted]))
 

@@ -215,7 +215,7 @@ def _figures(advice: Advice) -> Iterator[tuple[str, str, str]]:
     """Yield the figures that a reader looks for first."""
     best = advice.best
     yield "fastest", f"×{best.speed_up:.3f}", _sure(best.speed_up_interval, "of no drafts")
-    yield "tokens per call", f"{float(best.tokens):.3f}", _sure(best.tokens_interval, "in the mean")
+    yield "tokens per call", f"{float(best.tokens):.3f}", _sure(best.tokens_interval, "on average")
     yield "rule", best.rule, _drafted(best)
     usual = _usual(advice)
     if usual is not None:

@@ -21,7 +21,7 @@ def sample_iid(draft: Array, uniforms: Array, /) -> Array:
     Parameters
     ----------
     draft : array, shape (..., V)
-        As for :func:`otspec.batch.maximal_coupling`. Rows are scaled to sum 1.
+        As for :func:`otspec.batch.maximal_coupling`. Rows are scaled to sum to 1.
     uniforms : array, shape (..., k)
         Independent and uniform on [0, 1), float32 or float64: one for each draft.
 

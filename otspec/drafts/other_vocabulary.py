@@ -68,7 +68,7 @@ def on_target_strings(
     is not, where one token's string begins another's.
 
     Law: with ψ(y) the probability that the string begins with token y, p(y) = ψ(y) − Σ ψ(z) over
-    the tokens z that y begins, with no token between them, scaled to sum 1 (Theory, 51).
+    the tokens z that y begins, with no token between them, scaled to sum to 1 (Theory, 51).
 
     Parameters
     ----------

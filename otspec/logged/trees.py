@@ -108,13 +108,13 @@ def dynamic_tree_on_blocks(blocks: Iterable[LoggedBlock], nodes: int, depth: int
     :class:`otspec.blocks.DynamicTree` of a number of nodes cannot be estimated; nor can a tree that
     is grown by the target, whose texts are not logged. But whether a path has at least a certain
     probability is known from the path. The threshold is the least at which trees have at most so
-    many nodes in the mean over all texts, fewer where the draft is unsure of everything.
+    many nodes on average over all texts, fewer where the draft is unsure of everything.
 
     Parameters
     ----------
     blocks : iterable of LoggedBlock
     nodes, depth : int
-        How many nodes in the mean, and the most levels.
+        How many nodes on average, and the most levels.
 
     Returns
     -------

@@ -95,7 +95,7 @@ def exactly_warped(
     min_p: Number | None = None,
     order: Order = STEPS,
 ) -> Distribution:
-    """Return a row of fractions to the power 1/T, cut to its likeliest tokens, scaled to sum 1."""
+    """Return a row of fractions to the power 1/T, cut to its likeliest tokens; the sum is 1."""
     # The steps are those of `warped`; 1/T must be a whole number.
     weights, _ = over_one_denominator(row)
     for step in order:

@@ -21,7 +21,7 @@ class ChosenLaw(Frozen, ABC):
 
     sets: IntArray  # (s, k): all sets of k tokens, ascending
     masses: Distribution  # (s,): the probability of each
-    acceptance: Number  # of an optimal rule, in the mean over the targets or of the worst one
+    acceptance: Number  # of an optimal rule, on average over the targets or of the worst one
 
     @property
     def n(self) -> int:
@@ -77,7 +77,7 @@ class BestLaw(ChosenLaw):
     masses : ndarray, shape (s,)
         The probability of each.
     acceptance : float or Fraction
-        What an optimal rule accepts, in the mean over the targets or of the worst one.
+        What an optimal rule accepts, on average over the targets or of the worst one.
     targets : ndarray, shape (m, n)
     weights : ndarray, shape (m,)
         How often each target comes; where the worst target counts, the worst mixture of them.

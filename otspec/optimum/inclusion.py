@@ -17,7 +17,7 @@ _ROUNDING = 1e-9  # by how much a mean of sums over the vocabulary may be off in
 
 @dataclass(frozen=True, eq=False)
 class InclusionBound(Frozen):
-    """The most that k drafts accept in the mean over several targets, by inclusion probabilities.
+    """The most that k drafts accept on average over several targets, by inclusion probabilities.
 
     A token y that is among the drafts with probability π(y) is accepted with probability
     min(q(y), π(y)) at most. ``inclusion`` maximizes Σ_i w_i Σ_y min(q_i(y), π(y)) over Σ π ≤ k,
@@ -70,7 +70,7 @@ class InclusionBound(Frozen):
 def inclusion_bound(
     targets: Sequence[DistributionLike], k: int, weights: DistributionLike | None = None
 ) -> InclusionBound:
-    """Return what no draft law accepts more of in the mean over several targets.
+    """Return what no draft law accepts more of on average over several targets.
 
     The drafts are chosen before one of the targets is drawn. The stretches of each token's
     probabilities between two targets are filled in the order of the targets that exceed them, until

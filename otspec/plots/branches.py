@@ -63,7 +63,7 @@ def tree(
                 )  # fmt: skip
         if kept is not None:
             total = decimals(sum(kept[1:], kept[0]))
-            panel.set_title(f"kept in the mean: {total} of {shape.size} tokens")
+            panel.set_title(f"kept on average: {total} of {shape.size} tokens")
         panel.margins(0.06, 0.12)
         panel.invert_yaxis()
         panel.set_axis_off()

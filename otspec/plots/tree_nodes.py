@@ -18,7 +18,7 @@ def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
     """Draw the tokens per call of the target against the drafted tokens of trees.
 
     Each rule has its mark, that of a rule for whole trees open. Of more than six rules the five
-    that are closest to the best one, in the mean over their trees, are named; the others are gray.
+    that are closest to the best one, on average over their trees, are named; the others are gray.
     The gray steps are the most that any rule gets out of so many drafted tokens. Bars are standard
     errors, or the interval where what is kept is an estimate.
 

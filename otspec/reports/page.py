@@ -131,7 +131,7 @@ def _figures(findings: Findings) -> Iterable[tuple[str, str, str]]:
         return
     yield "best rule below it", percent(below.acceptance), below.rule
     sure = _points(below.gap_interval)
-    how = f"{sure} (95% interval)" if sure else "in the mean"
+    how = f"{sure} (95% interval)" if sure else "on average"
     yield "gap", f"{100 * below.gap:.1f} points", how
     ends = f"from {tokens_per_call(below):.3f} to {tokens_per_call(best):.3f} at best"
     more = f"{percent(below.gap / tokens_per_call(below))} more"

@@ -41,9 +41,9 @@ class LawMeans:
     rule : str
         The title of the rule that accepts the most, of those that verify such drafts; "" if none.
     acceptance : float
-        What it accepts, in the mean; NaN if there is none.
+        What it accepts, on average; NaN if there is none.
     independence_price : float
-        The optimum minus what the best rule accepts whose output depends on no draft, in the mean;
+        The optimum minus what the best rule accepts whose output depends on no draft, on average;
         NaN where no rule from shared noise was compared.
     positions : int
         How many positions the means are over.

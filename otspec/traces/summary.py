@@ -88,7 +88,7 @@ class Summary(Row):
 
     @property
     def gap(self) -> Annotated[float, "probability"]:
-        """How far the rule is below the optimum of its draft law, in the mean."""
+        """How far the rule is below the optimum of its draft law, on average."""
         return self.optimum - self.acceptance
 
 

@@ -134,7 +134,7 @@ def exact_rules(example: Example) -> int:
 def rounding(example: Example) -> float:
     """By how much a probability may be off that depends on both rows to the k-th power.
 
-    A row's entries are off by (n + 2)/2 roundings when it is scaled to sum 1, and sums of n terms
+    A row's entries are off by (n + 2)/2 roundings when it is scaled to 1, and sums of n terms
     by as much; a probability over k drafts by k + 1 times that. Four such stages follow each
     other at most: scaling, residual or knots, chances, sum.
     """

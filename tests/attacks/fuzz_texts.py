@@ -1,7 +1,7 @@
 """Random models of several tokens: trees, drafted blocks and logs, each law by code of the tests.
 
 Drafted trees are verified one by one, blocks follow the algorithms as they are printed, and what
-logs say in the mean is a sum over all texts.
+logs say on average is a sum over all texts.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ LOGGED_RULES = (
 
 
 def log_averages(seed: int) -> int:
-    """What logged blocks say, in the mean over the law of their tokens, is what is kept."""
+    """What logged blocks say, on average over the law of their tokens, is what is kept."""
     rng = np.random.default_rng([seed, 10])
     n, length = one_of(rng, [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2)])
     models, end = random_models(rng, n, length), set(np.flatnonzero(rng.random(n) < 0.3).tolist())

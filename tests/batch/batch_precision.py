@@ -219,6 +219,6 @@ def pair(n, dtype, seed=0):
 
 
 def variation(law, target):
-    """Total variation distance from the target, scaled to sum 1."""
+    """Total variation distance from the target, scaled to sum to 1."""
     wanted = target.astype(float)
     return 0.5 * np.abs(law - wanted / wanted.sum()).sum()

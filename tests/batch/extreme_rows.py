@@ -45,7 +45,7 @@ def rows(dtype):
 
 
 def fractions(row):
-    """The exact entries of a row, scaled to sum 1."""
+    """The exact entries of a row, scaled to sum to 1."""
     entries = [Fraction(float(entry)) for entry in row]
     total = sum(entries)
     return [entry / total for entry in entries]

@@ -97,7 +97,7 @@ def test_tables_are_for_people(capsys):
     assert lines[0] == "The best tree of at most 3 drafted tokens and 2 levels"
     assert lines[1].split()[:2] == ["rule", "E[kept]"]
     assert "recursive rejection: [[]][]" in lines
-    assert "The most tokens per second, and what part of it simpler choices lose" in lines
+    assert "The most tokens per second, and the share that simpler choices lose" in lines
     chain = run(capsys, "blocks", *MODELS, "--budget", 1)
     assert "at most 1 drafted tokens and 1 level\n" in chain
     assert "SpecHub" not in chain

@@ -170,7 +170,7 @@ def by_the_program(draft, target, drafts, parents, rng):
 def test_the_program_of_greedy_multi_path_passes_exactly():
     shape = "2x1" if NIGHTLY else "2"
     options = PATHS | {"shape": shape, "mode": "exact"}
-    # Rows come in float32 and are scaled to sum 1, which has an error of half an ulp.
+    # Rows come in float32 and are scaled to sum to 1, which has an error of half an ulp.
     passes(adapters.one_at_a_time(by_the_program), **options)
 
 

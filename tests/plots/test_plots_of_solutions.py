@@ -208,7 +208,7 @@ def test_a_tree_has_its_chances_which_sum_to_what_is_kept():
     chances = [Fraction(text.split()[-1]) for text in words_of(marks)]
     kept = float(FOUND.best.expected)
     assert float(sum(chances)) == pytest.approx(kept, abs=FOUND.best.nodes * 5e-5)
-    assert axes.get_title() == f"kept in the mean: {kept:.4f} of {FOUND.best.nodes} tokens"
+    assert axes.get_title() == f"kept on average: {kept:.4f} of {FOUND.best.nodes} tokens"
     sizes = marks.get_sizes()
     assert sizes == pytest.approx([12 + 110 * float(chance) for chance in chances], abs=0.01)
     # The first of two drafts is kept with min(1, q/p) of its mass, as a single one is.

@@ -200,7 +200,7 @@ def fixed(value):
 
 
 def shares(masses):
-    """Masses in fixed point, scaled to sum 1: exact distributions, as floats hardly are."""
+    """Masses in fixed point, scaled to sum to 1: exact distributions, as floats hardly are."""
     exactly = [fixed(mass) for mass in masses.tolist()]
     total = sum(exactly)
     return [mass * ONE // total for mass in exactly]

@@ -50,7 +50,7 @@
     return total !== null && total[0] === total[1];
   }
 
-  /** Return texts scaled to sum 1 exactly; null if that cannot be done exactly. */
+  /** Return texts scaled to sum to 1 exactly; null if that cannot be done exactly. */
   function scaled(texts) {
     const total = sum(texts);
     if (total === null || total[0] === 0n) return null;

@@ -53,7 +53,7 @@
     return { draft: sides.draft.texts, target: sides.target.texts };
   }
 
-  /** Return a text scaled to sum 1: exactly where its numbers are few and exact. */
+  /** Return a text scaled to sum to 1: exactly where its numbers are few and exact. */
   function normalized(text) {
     const { values } = arithmetic.parse(text);
     const exact = explorer.fractions.scaled(asWritten(text, values));

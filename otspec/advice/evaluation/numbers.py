@@ -79,7 +79,7 @@ class TextNumbers(Frozen, ABC):
     def along(self, *, given: bool = False) -> dict[str, Chances]:
         """Return each rule's chances, a position a place that leads to the next, the end to itself.
 
-        ``given``: of drafts given the text, and not in the mean over the next token.
+        ``given``: of drafts given the text, and not on average over the next token.
         """
         count = int(self.lengths.sum())
         following = np.arange(1, count + 2)

@@ -200,7 +200,7 @@ def _calls(tree: BestTree | None) -> str:
 
 
 def _print_speed(found: Sequence[_Found], cost: StepCost) -> None:
-    say("", "The most tokens per second, and what part of it simpler choices lose")
+    say("", "The most tokens per second, and the share that simpler choices lose")
     rows = []
     for each in found:
         fastest = fastest_tree(each.trees, cost)

@@ -128,7 +128,7 @@ class Case(Frozen):
 
 
 def memoryless(name: str, draft: Any, target: Any, **options: Any) -> Case:
-    """Return a case of weights, shape (n,), scaled to sum 1: its rows do not depend on the text."""
+    """Return a case of weights, shape (n,), scaled to sum to 1: no row depends on the text."""
     rows = [_scaled(np.asarray(weights, dtype=float)) for weights in (draft, target)]
     repeated = [np.broadcast_to(row, (1, len(row) + 1, len(row))) for row in rows]
     return _case(name, *repeated, **options)

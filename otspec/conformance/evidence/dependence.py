@@ -20,7 +20,7 @@ class Pairs(KernelBatches, ABC):
     """Whether answers depend on each other: two rows of one call, and the same of another.
 
     Of four independent answers with one law, whichever it is, pairs agree in as many places as
-    after an exchange of two of them, in the mean, and either is equally likely to be more.
+    after an exchange of two of them, on average, and either is equally likely to be more.
     """
 
     calls = 4

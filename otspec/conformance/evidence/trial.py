@@ -131,7 +131,7 @@ def first_off(
 
 
 def accepted(kind: Kind, counts: IntArray) -> Estimate | None:
-    """Return how much was accepted in the mean; None of fewer than two rows."""
+    """Return how much was accepted on average; None of fewer than two rows."""
     by_mark = counts.sum(axis=1)
     if by_mark.sum() < 2:
         return None
@@ -141,7 +141,7 @@ def accepted(kind: Kind, counts: IntArray) -> Estimate | None:
 
 
 def most_accepted(kind: Kind, case: Case) -> float | None:
-    """Return the most that any lossless rule accepts in the mean, if that is cheap to tell."""
+    """Return the most that any lossless rule accepts on average, if that is cheap to tell."""
     known = kind.name == "block" or (kind.name == "tokens" and kind.law == "iid")
     if case.uneven or case.sizes.max() > 1 or not known:
         return None

@@ -89,10 +89,10 @@ class Tried(Frozen):
     expected : ndarray, shape (cells,)
         The law of the statistic that is tested.
     accepted : Estimate or None
-        How much was accepted in the mean: the probability that a draft of one token is, or how
+        How much was accepted on average: the probability that a draft of one token is, or how
         many tokens of a block or a tree are kept. None if the verifier does not tell.
     optimum : float or None
-        The most that can be accepted of these drafts in the mean, where it is known.
+        The most that can be accepted of these drafts on average, where it is known.
     asked : float
         The total variation that was to be found.
     rows_needed : int

@@ -45,7 +45,7 @@ class GradedPools(Pools):
         return Knots.of_tokens(masses, np.concatenate([self.index, self.upper]), len(self.draft))
 
     def spread(self, values: Array) -> Array:
-        """Return for each token what its pools have, in the mean: (m,) -> (n,)."""
+        """Return for each token what its pools have, on average: (m,) -> (n,)."""
         return (1 - self.part) * values[self.index] + self.part * values[self.upper]
 
     def gathered(self, values: Array) -> Array:

@@ -136,7 +136,7 @@
   }
 
   /**
-   * Return values scaled to sum 1.
+   * Return values scaled to sum to 1.
    *
    * @param {number[]} values - Shape (n,), at least 0 and not all 0.
    * @returns {number[]} Shape (n,).

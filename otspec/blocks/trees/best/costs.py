@@ -68,7 +68,7 @@ class Seconds(Frozen):
         self._hold(tokens=tuple(counts), seconds=tuple(times))
 
     def __call__(self, tokens: float) -> float:
-        """Return the seconds of a call that reads so many tokens at once, or in the mean."""
+        """Return the seconds of a call that reads so many tokens at once, or on average."""
         last = self.tokens[-1]
         if tokens <= last or len(self.tokens) == 1:
             return float(np.interp(tokens, self.tokens, self.seconds))
