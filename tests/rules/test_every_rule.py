@@ -227,7 +227,6 @@ def test_what_rules_say_of_few_drafts():
 
 
 NOT_USUAL = {
-    "exact": [],
     "formula": [
         "importance-sampling", "recursive-rejection-without-replacement", "priority-mixture",
         "planned",
