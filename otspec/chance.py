@@ -34,8 +34,7 @@ Result = TypeVar("Result")
 
 LEAST = 1e-12
 """A probability in floats below which engines' code is not followed: it counts as rounding."""
-MOST_CHOICES = 10_000
-"""Most choices of one run: code that makes more of them does not end."""
+MOST_CHOICES = 10_000  # most choices of one run: code that makes more of them does not end
 
 
 class CannotFollowError(Exception):

@@ -37,8 +37,7 @@ class Coupling(Frozen):
     @property
     def accepted(self) -> Array:
         """min(b, q), shape (n,): how likely each token is selected and accepted."""
-        accepted: Array = np.minimum(self.selected, self.target)
-        return accepted
+        return np.minimum(self.selected, self.target)
 
     @property
     def acceptance(self) -> Number:
@@ -73,8 +72,7 @@ def chances_of(selected: Distribution, target: Distribution) -> Array:
     """Return min(1, target/selected), shape (n,), as :func:`acceptance_chance` has it."""
     larger = np.maximum(selected, target)
     larger += larger == 0
-    chances: Array = target / larger
-    return chances
+    return target / larger
 
 
 def residual_of(selected: Distribution, target: Distribution) -> Distribution:
@@ -116,5 +114,4 @@ def acceptance_chance(wanted: Number, offered: Number) -> Number:
 def accepted_weights(weights: Array, tokens: IntArray, target: Array) -> Array:
     """Return the mass of each selected pair (x, y) that maximal coupling accepts: w min(1, q/b)."""
     selected = arithmetic.sums_by(tokens, weights, len(target))
-    accepted: Array = weights * Coupling(selected, target).chances[tokens]
-    return accepted
+    return weights * Coupling(selected, target).chances[tokens]

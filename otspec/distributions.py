@@ -27,8 +27,7 @@ SUM_TOLERANCE = 1e-9
 """How far a float sum may be from 1 before it is refused: nothing renormalizes silently."""
 _CHECKED: WeakValueDictionary[int, Distribution] = WeakValueDictionary()
 """What :func:`as_distribution` has returned, by id: nobody can change it, so it stays checked."""
-LARGEST_K = 10**100
-"""Most drafts; the square of their number is still a float."""
+LARGEST_K = 10**100  # most drafts; the square of their number is still a float
 
 
 def as_distribution(
@@ -128,8 +127,7 @@ def normalized(residual: Array, fallback: Distribution) -> Distribution:
     total = residual.sum()
     if total == 0:
         return fallback
-    law: Distribution = residual / total
-    return law
+    return residual / total
 
 
 def check_alike(first_name: str, first: Array, second_name: str, second: Array) -> None:
@@ -191,8 +189,7 @@ def _scaled(array: Distribution, total: Any, name: str, normalize: bool) -> Dist
             raise ValueError(
                 f"{name} sums to {plain(total)}, not exactly 1: pass normalize=True to scale"
             )
-        exact: Distribution = array / total
-        return exact
+        return array / total
     if not math.isfinite(total):
         raise ValueError(f"{name} sums to {total}: scale it down before passing it")
     # Pairwise summation of scaled values is within this of 1, so scaling again changes nothing.
@@ -203,5 +200,4 @@ def _scaled(array: Distribution, total: Any, name: str, normalize: bool) -> Dist
             f"{name} sums to {float(total)!r}, not 1 (within {SUM_TOLERANCE:g}): "
             "pass normalize=True to scale"
         )
-    scaled: Distribution = array / total
-    return scaled
+    return array / total

@@ -1,7 +1,5 @@
 """Ratios target/draft and the order that they give: the axis of every threshold argument."""
 
-from __future__ import annotations
-
 from dataclasses import InitVar, dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -12,8 +10,7 @@ from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, suff
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, as_pair
 
-POWER = 1000
-"""Scales a subnormal number to a normal one below 1, exactly."""
+POWER = 1000  # scales a subnormal number to a normal one below 1, exactly
 
 
 class Ordered(NamedTuple):
@@ -50,7 +47,7 @@ class Pair(Frozen):
         """Whether probabilities are ``Fraction`` rather than float."""
         return is_exact(self.draft)
 
-    def in_floats(self) -> Pair:
+    def in_floats(self) -> "Pair":
         """Return the pair in floats, which is itself if it is in floats."""
         return Pair(self.draft.astype(float), self.target.astype(float)) if self.exact else self
 

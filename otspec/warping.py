@@ -19,8 +19,7 @@ ORDERS: dict[str, Order] = {
     "temperature-last": ("top_k", "top_p", "min_p", "temperature"),
 }
 """Orders of the steps that have a name; which engine has which is said in the docs."""
-STEPS = ORDERS["temperature-first"]
-"""The steps, in their default order."""
+STEPS = ORDERS["temperature-first"]  # the steps, in their default order
 
 
 def as_order(order: Any, name: str = "order") -> Order:

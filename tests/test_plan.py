@@ -20,7 +20,7 @@ from programs_table import (
 from searching import NIGHTLY, of_all
 
 import otspec
-from otspec.drafts.support import support
+from otspec.drafts.base import support
 from otspec.optimum.plan import Plan
 
 FIGURE_5 = fractions("1/2", "3/10", "1/5"), fractions("1/10", "3/5", "3/10")

@@ -15,9 +15,8 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from otspec._base.coerce import as_array, boxed, shown, unboxed
+from otspec._base.coerce import as_array, as_float, as_fraction, boxed, not_a_number, shown, unboxed
 from otspec._base.frozen import read_only
-from otspec._base.scalars import as_float, as_fraction, not_a_number
 
 Array: TypeAlias = npt.NDArray[Any]
 IntArray: TypeAlias = npt.NDArray[np.intp]

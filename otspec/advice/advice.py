@@ -1,7 +1,5 @@
 """An advice: all choices, the best, what simpler ones lose; as a document and in sentences."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,10 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-ENOUGH = 10
-"""Fewer texts are too few to choose by: their intervals are wider than choices differ."""
-LOSSY = "a lossy shortcut"
-"""A kind of choices that gains, if any."""
+ENOUGH = 10  # fewer texts are too few to choose by: their intervals are wider than choices differ
+LOSSY = "a lossy shortcut"  # a kind of choices that gains, if any
 _INDEPENDENT = {rule.title for rule in compared_rules() if rule.independent}
 """Rules whose output is a function of the target and of noise, and of no draft."""
 
@@ -66,7 +62,7 @@ class Advice(Tabular, Shown):
         """Whether it is exact, or rests on at least ten texts."""
         return not 0 < self.texts < ENOUGH
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> "pa.Table":
         """Return the table of all choices."""
         return self.choices.to_arrow()
 
@@ -86,7 +82,7 @@ def simpler_kinds() -> Iterator[tuple[str, Callable[[Choice], bool]]]:
     yield "i.i.d. drafts", lambda one: one.drafts == IID.name
     yield "a tree by recursive rejection", lambda one: one.rule == RecursiveRejection.title
     yield "the same text whatever is drafted", lambda one: one.rule in _INDEPENDENT
-    yield "one drafted text", lambda one: one.is_chain and bool(one.tree)
+    yield "a chain", lambda one: one.is_chain and bool(one.tree)
     yield "token verification", lambda one: one.rule == TokenVerification.title
     yield "no draft", lambda one: one.rule == NO_DRAFT
     yield LOSSY, lambda one: bool(one.lossy)
@@ -180,8 +176,7 @@ def shown_choices(advice: Advice, most: int, own: Sequence[Shape] = ()) -> list[
     ]  # fmt: skip
 
 
-_LONGEST = 36
-"""Most signs of a tree in a table."""
+_LONGEST = 36  # most signs of a tree in a table
 
 
 def short(tree: str) -> str:

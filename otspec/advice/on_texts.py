@@ -1,7 +1,5 @@
 """What logged texts say, drafted ones and those of the target (Theory, 28): text by text."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,8 +30,7 @@ from otspec.logged.chances import levels_of_block
 from otspec.logged.comparison import Tally
 from otspec.logged.replay import replayed
 
-FOLDS = 5
-"""Into how many parts texts are divided: a choice made on all others is measured on each."""
+FOLDS = 5  # into how many parts texts are divided: a choice made on all others is measured on each
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +41,11 @@ class FoldedTally(Frozen):
     folds: tuple[Tally, ...]  # of the tokens of all choices, and then of their calls
 
     @classmethod
-    def of_none(cls, choices: int) -> FoldedTally:
+    def of_none(cls, choices: int) -> "FoldedTally":
         """Return the sums over no text."""
         return cls(choices, (Tally.of(np.empty((0, 2 * choices))),) * FOLDS)
 
-    def with_texts(self, texts: IntArray, tokens: Array, calls: Array) -> FoldedTally:
+    def with_texts(self, texts: IntArray, tokens: Array, calls: Array) -> "FoldedTally":
         """Return the sums with those of more texts, (m, choices); their numbers say the folds."""
         rows = np.concatenate([tokens, calls], axis=1)
         folds = tuple(
@@ -122,8 +119,7 @@ class FoldedTally(Frozen):
 
 def _ratios(sums: Array) -> Array:
     tokens, calls = np.split(sums, 2)
-    ratios: Array = tokens / calls
-    return ratios
+    return tokens / calls
 
 
 @dataclass(frozen=True, eq=False)

@@ -159,10 +159,7 @@ def _asked(where: str, sampler: Callable[..., Any], x: Any, give: Callable[[], A
 
 def _plain(answers: list[Any]) -> list[Any]:
     """Return answers with plain tuples, whatever tuples of other classes say of themselves."""
-    plain: list[Any] = _reading(
-        lambda: [tuple(each) if isinstance(each, tuple) else each for each in answers]
-    )
-    return plain
+    return _reading(lambda: [tuple(each) if isinstance(each, tuple) else each for each in answers])
 
 
 def _arrays(parts: Any, drafts: IntArray) -> Drawn:

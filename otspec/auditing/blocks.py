@@ -1,7 +1,5 @@
 """Is a rule for drafted blocks lossless, and how far is it from the best coupling: exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import singledispatch

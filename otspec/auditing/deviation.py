@@ -26,8 +26,7 @@ def deviations(counts: IntArray, wanted: Array) -> Array:
     off: Array = counts - wanted
     off *= off
     off /= wanted + 1
-    sums: Array = off.sum(axis=1)
-    return sums
+    return off.sum(axis=1)
 
 
 def p_value(found: float, known: Array, law: Array, size: int, rng: np.random.Generator) -> float:
@@ -92,8 +91,7 @@ def cumulants(wanted: Array) -> Array:
     for n in range(1, ORDERS + 1):
         lower = found[1:n] * moments[n - 1 : 0 : -1]
         found[n] = moments[n] - BINOMIAL[n - 1, : n - 1] @ lower
-    sums: Array = found[: ORDERS + 1] @ repeats
-    return sums
+    return found[: ORDERS + 1] @ repeats
 
 
 def tail_bound(found: float, known: Array, size: int) -> float:

@@ -54,6 +54,7 @@ def problem_of(library: Library, given: Given, checked: bool = False) -> Problem
     """Return what a rule is given."""
     draft, target, drafts, uniforms, mask = given
     ids = counted_ids(library, drafts, mask, None if checked else draft.shape[-1])
+    draft, target = library.normal(draft), library.normal(target)
     return Problem(library, draft, target, ids, library.widened(uniforms), mask)
 
 

@@ -72,7 +72,7 @@ def rows_of(
         return None
     ids = read_only(drafts, np.int64, count, k)
     valid = read_only(masks[0], np.bool_, count, k) if masks else _all(count, k)
-    if not machine("outcome").are_ids(ids, valid, size):
+    if not machine("compiled").are_ids(ids, valid, size):
         counted_ids(library_of(ids), ids, valid, size)
     arguments = (*pair, ids, read_only(uniforms, np.float64, count, k + 1), valid)
     return Rows(arguments, tuple(lead), back, threads)

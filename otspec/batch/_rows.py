@@ -1,7 +1,5 @@
 """Arguments row by row: what machine code takes, and how a loop over them is run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -50,12 +48,12 @@ class Rows(NamedTuple):
             for part in running:
                 part.result()
 
-    def joined(self, *numbers: Array) -> Rows:
+    def joined(self, *numbers: Array) -> "Rows":
         """Return the same with more arguments, arrays of NumPy with an entry for each row."""
         more = (read_only(part, part.dtype, *part.shape) for part in numbers)
         return self._replace(arguments=(*self.arguments, *more))
 
-    def together(self, number: int) -> Rows:
+    def together(self, number: int) -> "Rows":
         """Return the same where so many rows, those of the last leading axis, are one."""
         arguments = tuple(part.reshape(-1, number, *part.shape[1:]) for part in self.arguments)
         return self._replace(arguments=arguments, lead=self.lead[:-1])

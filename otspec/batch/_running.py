@@ -51,7 +51,7 @@ RULES = {
     ),
     "pooled_selection_without_replacement": BatchRule(
         clock_selection.verify,
-        "pooled.pooled_selection_without_replacement",
+        "pooled.clocks",
         "sample_without_replacement",
         graded=True,
     ),
@@ -203,7 +203,8 @@ def accepted(name: str, draft: Array, target: Array, *options: Any) -> Array:
     """Return how often a rule accepts, of rows that fit together; arrays are beside the rows."""
     rows = reals_of(draft, target, beside=_arrays_of(options))
     if rows is None:
-        return ACCEPTANCES[name](library_of(draft), draft, target, *options)
+        library = library_of(draft)
+        return ACCEPTANCES[name](library, library.normal(draft), library.normal(target), *options)
     return _accepted(rows, getattr(machine("acceptance"), name), options)
 
 
@@ -232,7 +233,7 @@ def drafted(name: str, draft: Array, uniforms: Array) -> Array:
     rows = reals_of(draft, beside=(uniforms,))
     if rows is None:
         library = library_of(draft)
-        return getattr(drafters, name)(library, draft, library.widened(uniforms))
+        return getattr(drafters, name)(library, library.normal(draft), library.widened(uniforms))
     return rows.run(getattr(machine("drafters"), name), kinds=(_ids(uniforms),))[0]
 
 
@@ -266,6 +267,7 @@ def optimal_cut(draft: Array, target: Array, k: int) -> tuple[Array, Array, Arra
     """Return the c of which A, the tokens with q ≤ c·p, proves that optimum: c, p off A, q(A)."""
     rows = reals_of(draft, target)
     if rows is None:
-        return best_cut(library_of(draft), draft, target, k)
+        library = library_of(draft)
+        return best_cut(library, library.normal(draft), library.normal(target), k)
     scale, outside, cost = rows.run(machine("optimum").best_cut, k, kinds=("float64",) * 3)
     return scale, outside, cost

@@ -1,7 +1,5 @@
 """What every rule for drafted blocks answers, and the answers that follow from its outcomes."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -191,7 +189,7 @@ class BlockRule(Frozen, ABC):
         """Return E[τ] + 1, the tokens per call of the target; a token counts after an end, too."""
         return self.expected() + 1
 
-    def restarted(self, draft: Model, target: Model) -> BlockRule:
+    def restarted(self, draft: Model, target: Model) -> "BlockRule":
         """Return the same rule for other models, such as those after some more text."""
         return replace(self, draft=draft, target=target)
 
@@ -209,8 +207,7 @@ class BlockRule(Frozen, ABC):
 def as_block_rule(rule: Any) -> BlockRule:
     """Check a rule for drafted blocks."""
     wanted = "a BlockRule, such as BlockVerificationPreprint(draft, target, 2)"
-    checked: BlockRule = as_instance(rule, "rule", BlockRule, wanted)
-    return checked
+    return as_instance(rule, "rule", BlockRule, wanted)
 
 
 def enumerated_expected(rule: BlockRule) -> Number:

@@ -1,7 +1,5 @@
 """Verification of one drafted block: token by token, and as a block (Theory, 7, 8, 9 and 19)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -193,7 +191,7 @@ class BlockVerificationPreprint(SingleDraftRule):
         return self._residuals.after(kept)
 
     @cached_property
-    def _residuals(self) -> ChainedResiduals:
+    def _residuals(self) -> "ChainedResiduals":
         return ChainedResiduals(self.draft, self.target, self.length)
 
 

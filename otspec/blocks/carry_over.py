@@ -118,8 +118,7 @@ class HandedOver(Model):
         return following.after(text[1:])
 
 
-MOST_PARTS = 1 << 20
-"""Of which shares are multiples at most."""
+MOST_PARTS = 1 << 20  # of which shares are multiples at most
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,7 @@ from otspec.distributions import as_k
 from otspec.estimate import Estimate
 from otspec.models.base import MOST_DEPTH, Prefix
 
-MOST_SIMULATED = 10**9
-"""Most blocks of one simulation."""
+MOST_SIMULATED = 10**9  # most blocks of one simulation
 
 
 def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0.999) -> Estimate:
@@ -50,8 +49,7 @@ def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0
     return Estimate.of_mean(np.array(kept, float), level, plus=1.0, most=rule.depth + 1)
 
 
-MOST_DECODED = 1_000_000
-"""Most tokens that are decoded at once."""
+MOST_DECODED = 1_000_000  # most tokens that are decoded at once
 
 
 _Known: TypeAlias = dict[tuple[Any, ...], tuple[BlockRule, dict[Prefix, Any]]]

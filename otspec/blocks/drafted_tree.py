@@ -1,7 +1,5 @@
 """Drafted tokens with what both models say of them: what ``verify(drafts, chance)`` is given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, overload
@@ -11,8 +9,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 from otspec.models.base import Model, Prefix
 
-ROOT = -1
-"""The number of the text that is drafted after, beside the nodes 0, 1, …"""
+ROOT = -1  # the number of the text that is drafted after, beside the nodes 0, 1, …
 
 Found: TypeAlias = "int | Distribution | tuple[int, Distribution]"
 """What ``verify(drafts, chance)`` returns: a node, a distribution, or both."""
@@ -56,7 +53,7 @@ class DraftedTree(Frozen, Sequence[int]):
     @classmethod
     def of_models(
         cls, tokens: Sequence[int], parents: Sequence[int], draft: Model, target: Model, **more: Any
-    ) -> DraftedTree:
+    ) -> "DraftedTree":
         """Return the tree with what two language models say; ``more`` are the other fields."""
         texts: list[Prefix] = []
         for token, parent in zip(tokens, parents, strict=True):
@@ -66,12 +63,12 @@ class DraftedTree(Frozen, Sequence[int]):
         return cls(tuple(tokens), tuple(parents), of_draft, of_target, **more)
 
     @classmethod
-    def chain(cls, block: Sequence[int], draft: Model, target: Model) -> DraftedTree:
+    def chain(cls, block: Sequence[int], draft: Model, target: Model) -> "DraftedTree":
         """Return one drafted block."""
         return cls.of_models(block, range(ROOT, len(block) - 1), draft, target)
 
     @classmethod
-    def of_texts(cls, texts: Iterable[Prefix], draft: Model, target: Model) -> DraftedTree:
+    def of_texts(cls, texts: Iterable[Prefix], draft: Model, target: Model) -> "DraftedTree":
         """Return the tree of some drafted texts, in which equal beginnings are one path."""
         nodes: dict[Prefix, int] = {(): ROOT}
         for text in sorted(texts):

@@ -1,7 +1,5 @@
 """A rule that hands over what is left of its residuals (Theory, 20): the plan, and its blocks."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +25,7 @@ Ways = Mapping[tuple[Prefix, int], Any]
 class HandedResidual(GivenBeginning):
     """A target that a block is handed: by chance one of a context's residuals, or a text's end."""
 
-    def __init__(self, plan: HandOverPlan, chances: Mapping[int, Any], over: Prefix = ()) -> None:
+    def __init__(self, plan: "HandOverPlan", chances: Mapping[int, Any], over: Prefix = ()) -> None:
         residuals = [(plan.residuals[number], chance) for number, chance in chances.items()]
         law: Any = 1 if over else sum(residual.law * chance for residual, chance in residuals)
         self.start = over or residuals[0][0].text
@@ -46,7 +44,7 @@ class HandOverPlan(Frozen):
     ends: Sequence[Ways]  # for each residual how its blocks end
     shares: Sequence[Any]  # how many of all blocks of a long text begin with each
 
-    def rule(self, chances: Mapping[int, Any]) -> HandOverRule:
+    def rule(self, chances: Mapping[int, Any]) -> "HandOverRule":
         """Return the rule for a block that begins with a residual, by their chances."""
         start = self.residuals[next(iter(chances))].text
         return HandOverRule(self.draft.after(start), HandedResidual(self, chances))

@@ -19,12 +19,10 @@ from otspec.programs.sequences.one_corrected_token import OneTokenProgram
 from otspec.programs.sequences.past_windows import WindowProgram
 from otspec.solvers import Solution, solve
 
-MOST_REACH = 20
-"""Most tokens that a residual reaches."""
+MOST_REACH = 20  # most tokens that a residual reaches
 GRAIN = 64
 """What the shares of texts in the residuals that the bound suggests are rounded to: its parts."""
-NEVER = 1e-9
-"""What counts as 0 of the shares that a solver finds."""
+NEVER = 1e-9  # what counts as 0 of the shares that a solver finds
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +131,7 @@ def _rounded(law: Array, model: Model) -> Array:
     """Return a law in small fractions, in a model's arithmetic."""
     rounded = zeros(law.shape, like=model(()))
     rounded[...] = np.rint(law / law.sum() * GRAIN).astype(int)
-    scaled: Array = rounded / model.number(rounded.sum())
-    return scaled
+    return rounded / model.number(rounded.sum())
 
 
 def _plan(program: ResidualsProgram, solution: Solution) -> HandOverPlan:

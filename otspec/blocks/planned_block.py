@@ -99,8 +99,7 @@ class PlannedBlock(BlockRule):
     def plan(self) -> PathPlan:
         """What is selected and kept of each drafted set."""
         found = self.planner(self.candidates(), self.target, self.corrects)
-        plan: PathPlan = as_instance(found, "what planner returns", PathPlan, "a PathPlan")
-        return plan
+        return as_instance(found, "what planner returns", PathPlan, "a PathPlan")
 
     def candidates(self) -> dict[Sequences, Number]:
         """Return the law of what is drafted."""

@@ -126,8 +126,7 @@ def _ratio(wanted: Any, drafted: Any) -> Any:
     return wanted // common, drafted // common
 
 
-MOST_LENGTH = 10_000
-"""Most tokens of a drafted block."""
+MOST_LENGTH = 10_000  # most tokens of a drafted block
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,8 +271,7 @@ def as_single_draft_rule(rule: Any) -> type[SingleDraftRule]:
     as_instance(rule, "rule", type, wanted)
     if not issubclass(rule, SingleDraftRule):
         raise ValueError(f"rule is {rule.__name__}: it must be {wanted}")
-    checked: type[SingleDraftRule] = rule
-    return checked
+    return rule
 
 
 BLOCK_RULES: Registry[type[SingleDraftRule]] = Registry(

@@ -3,8 +3,6 @@
 The last functions have all drafts but one certain (SpecHub, thms. 2–4; Theory, 14).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -24,8 +22,7 @@ if TYPE_CHECKING:
     import sympy
 
 
-MOST_SYMBOLIC = 10
-"""Most tokens of which all sets are written out."""
+MOST_SYMBOLIC = 10  # most tokens of which all sets are written out
 
 
 def single_draft_acceptance(
@@ -44,7 +41,7 @@ def single_draft_acceptance(
     return arithmetic.as_number(np.minimum(first, second).sum(), like=first)
 
 
-def single_draft_expression(n: int) -> sympy.Expr:
+def single_draft_expression(n: int) -> "sympy.Expr":
     """Return Σ min(draft_i, target_i) in ``draft_0, …`` and ``target_0, …``."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     n = as_integer(n, "n", 1, 10_000, wanted="a number of tokens")
@@ -88,15 +85,13 @@ def iid_acceptance(
 def _some_outside(outside: Array, k: int) -> Array:
     """Return 1 − (1 − s)^k for each draft mass s outside a set, with the digits of a small s."""
     if arithmetic.is_exact(outside):
-        missed: Array = 1 - arithmetic.power(1 - outside, k)
-        return missed
+        return 1 - arithmetic.power(1 - outside, k)
     with np.errstate(divide="ignore"):  # everything outside: log 0
         logarithms = np.log1p(-np.minimum(outside, 1))
-    some: Array = -np.expm1(float(k) * logarithms)
-    return some
+    return -np.expm1(float(k) * logarithms)
 
 
-def iid_expression(n: int) -> sympy.Expr:
+def iid_expression(n: int) -> "sympy.Expr":
     """Return the least of 1 and of q(A) + 1 − p(A)^k for all sets A of at most 10 tokens.
 
     In the symbols ``draft_0, …``, ``target_0, …`` and ``k``.
@@ -128,14 +123,14 @@ def always_accepted(
     return bool(1 - best <= 2 * (len(first) + 4) * np.finfo(float).eps)
 
 
-def always_accepted_expression(n: int) -> sympy.Basic:
+def always_accepted_expression(n: int) -> "sympy.Basic":
     """Return the condition of :func:`always_accepted` in the symbols of :func:`iid_expression`."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     terms = (sympy.Ge(cost, inside) for cost, inside in _costs_and_powers(n))
     return sympy.And(*terms, evaluate=False)
 
 
-def _costs_and_powers(n: int) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
+def _costs_and_powers(n: int) -> "Iterator[tuple[sympy.Expr, sympy.Expr]]":
     """Yield q(A) and p(A)^k for all sets of 1 to n − 1 tokens."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     n = as_integer(n, "n", 1, MOST_SYMBOLIC, wanted="a number of tokens")

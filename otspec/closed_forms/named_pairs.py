@@ -52,8 +52,7 @@ def bernoulli_acceptance(draft: Any, target: Any, k: int) -> Number:
     """
     p, q = as_two_probabilities(draft, target)
     k = as_k(k)
-    served: Number = min(q, 1 - power(1 - p, k)) + min(1 - q, 1 - power(p, k))
-    return served
+    return min(q, 1 - power(1 - p, k)) + min(1 - q, 1 - power(p, k))
 
 
 def bernoulli_expression() -> sympy.Expr:
@@ -79,8 +78,7 @@ def uniform_acceptance(ratio: Any, k: int) -> Number:
     >>> uniform_acceptance(4, k=2)
     Fraction(7, 16)
     """
-    accepted: Number = 1 - power(1 - 1 / _ratio(ratio), as_k(k))
-    return accepted
+    return 1 - power(1 - 1 / _ratio(ratio), as_k(k))
 
 
 def uniform_expression() -> sympy.Expr:
@@ -118,12 +116,10 @@ def _ratio(value: Any) -> Number:
     return as_real(value, "ratio", 1, wanted="a finite number of at least 1")
 
 
-MOST_TOKENS = 2_000
-"""Longest block."""
+MOST_TOKENS = 2_000  # longest block
 MOST_WORK = 2**44
 """Most work in exact arithmetic, L³ b² with b bits of the denominators: some seconds."""
-MOST_SYMBOLIC = 20
-"""Longest block of which the formula is written out."""
+MOST_SYMBOLIC = 20  # longest block of which the formula is written out
 
 
 def token_verification_tokens(draft: Any, target: Any, length: int) -> Number:

@@ -1,7 +1,5 @@
 """Calling engines whose noise has a key, a seed and a position, and calling them plainly."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -34,7 +32,7 @@ class Rows(Frozen):
     seeds: IntArray  # (size,): the seed of each text, and how many tokens it has
     starts: IntArray
 
-    def alone(self, row: int) -> Rows:
+    def alone(self, row: int) -> "Rows":
         """Return one row."""
         return Rows(
             Sample(*(part[[row]] for part in self.sample)), self.seeds[[row]], self.starts[[row]]
@@ -130,8 +128,7 @@ def noise_of(seeds: IntArray, positions: IntArray, vocabulary: int, form: Form) 
     own = np.broadcast_to(seeds.reshape(-1, *(1,) * (positions.ndim - 1)), positions.shape)
     keys, which = np.unique(np.stack([own, positions]).reshape(2, -1), axis=1, return_inverse=True)
     each = [shared_noise(like, place[None], int(seed))[0] for seed, place in keys.T]
-    found: Array = np.array(each)[which.reshape(-1)].reshape(*positions.shape, vocabulary)
-    return found
+    return np.array(each)[which.reshape(-1)].reshape(*positions.shape, vocabulary)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,8 +182,7 @@ class Plain(Frozen):
         case = prompted("alike", alike, alike, 1)
         sample = kind.draw(case, 1, np.random.default_rng(0))
         rows = Rows(sample, np.array([seed]), np.zeros(1, dtype=np.intp))
-        text: list[int] = self.text(replace(kind, count=PROBED), case, rows)[0].tolist()
-        return text
+        return self.text(replace(kind, count=PROBED), case, rows)[0].tolist()
 
     def _raced(self, case: Case, seed: int, position: int) -> tuple[int, bool]:
         """Return the first of the race E/q, and whether the second is later by more than rounding.
@@ -209,5 +205,4 @@ def _undrafted(kind: Any) -> Kind:
     """Return a kind with nothing drafted."""
     if isinstance(kind, Said):
         return replace(kind, step=_undrafted(kind.step))
-    changed: Kind = replace(kind, **({"k": 0} if kind.name == "tokens" else {"parents": ()}))
-    return changed
+    return replace(kind, **({"k": 0} if kind.name == "tokens" else {"parents": ()}))

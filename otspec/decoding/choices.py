@@ -9,22 +9,19 @@ from otspec.blocks.trees import shapes
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.chance import Chance
 from otspec.decoding.decoder import Decoder, EndingShape
-from otspec.decoding.reader import Reader
-from otspec.decoding.verification import ReadModel, RuleVerifier, SharedNoiseVerifier
+from otspec.decoding.verification import Reader, ReadModel, RuleVerifier, SharedNoiseVerifier
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw
 from otspec.models.base import Prefix
 from otspec.models.derived import EndingModel
 from otspec.rules import GumbelCoupling, GumbelLists, PairRule
 
-MOST_NODES = 10_000
-"""Most nodes of a tree, each of which may see all others."""
+MOST_NODES = 10_000  # most nodes of a tree, each of which may see all others
 Program: TypeAlias = Callable[[blocks.DraftedTree, Chance], Any]
 """A function ``verify(drafts, chance)``, see :class:`otspec.blocks.ProgramTree`."""
 Kind: TypeAlias = type[PairRule] | type[blocks.TreeRule] | type[blocks.SingleDraftRule]
 """A class of rules for one token, for a tree, or for a block."""
-AnyRule: TypeAlias = str | Kind | Program
-"""Such a class, its name, or a program."""
+AnyRule: TypeAlias = str | Kind | Program  # such a class, its name, or a program
 AnyTree: TypeAlias = str | Sequence[Any] | blocks.TokenTree | blocks.Shape
 """Children by depth, such as ``"4x2x1"`` or ``(4, 2, 1)``, or a tree of any shape."""
 

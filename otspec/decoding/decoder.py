@@ -1,7 +1,5 @@
 """A step of decoding: draft a tree (MCSD, sec. 3.3), read it in one target call, verify it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -10,8 +8,7 @@ from otspec._base.frozen import Frozen
 from otspec.blocks import Shape
 from otspec.blocks.drafted_tree import ROOT, DraftedTree
 from otspec.blocks.trees.verifiers.base import Growing
-from otspec.decoding.reader import Reader, Reads, Request, alone
-from otspec.decoding.verification import SeededChance, Verifier
+from otspec.decoding.verification import Reader, Reads, Request, SeededChance, Verifier, alone
 from otspec.distributions import Distribution
 from otspec.models.base import Prefix
 
@@ -44,7 +41,7 @@ class Step(Frozen):
         """How many depths were tried: one more than was accepted, unless the text ended there."""
         return self.accepted + (not self.ended or len(self.tokens) > self.accepted)
 
-    def cut(self, most: int, end: frozenset[int]) -> Step:
+    def cut(self, most: int, end: frozenset[int]) -> "Step":
         """Return the step without what is behind an end token, or more than is wanted."""
         for index, token in enumerate(self.tokens[:most]):
             if token in end:
@@ -196,11 +193,11 @@ class Decoder(Frozen):
     shape: EndingShape
     verifier: Verifier
 
-    def step(self, chance: SeededChance) -> tuple[Step, Decoder]:
+    def step(self, chance: SeededChance) -> "tuple[Step, Decoder]":
         """Draft a tree, verify it, and return what happened and the decoder of the longer text."""
         return alone(self.reads(chance))
 
-    def reads(self, chance: SeededChance) -> Reads[tuple[Step, Decoder]]:
+    def reads(self, chance: SeededChance) -> "Reads[tuple[Step, Decoder]]":
         """Do what :meth:`step` does, and ask for all that is to be read."""
         # The target reads, in one call, what it has not read of the text, and the whole tree.
         unread = self.text[self.draft.length :]

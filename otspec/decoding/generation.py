@@ -1,7 +1,5 @@
 """Lossless decoding of language models with several drafts: a tree is verified in each call."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -22,8 +20,7 @@ _OPTIONS = (
     *(f"draft_{name}" for name in STEPS),
 )  # fmt: skip
 """Those of :func:`generate` that texts of a batch have in common."""
-MOST_NEW = 1_000_000
-"""Most tokens that are decoded at once."""
+MOST_NEW = 1_000_000  # most tokens that are decoded at once
 
 
 def generate(
@@ -164,7 +161,7 @@ class _Decoding:
         end: Iterable[int] | None,
         skip_layers: str | Iterable[int] | None,
         **warping: Any,
-    ) -> _Decoding:
+    ) -> "_Decoding":
         """Check all that the texts have in common."""
         if skip_layers is not None:
             if draft is not None:

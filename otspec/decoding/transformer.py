@@ -1,7 +1,5 @@
 """A causal model of transformers that reads trees, by tree attention (MCSD, sec. 3.3)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +10,7 @@ import numpy as np
 from otspec._base.arithmetic import Array
 from otspec._base.frozen import Frozen
 from otspec.blocks import TokenTree
-from otspec.decoding.reader import Reader, Reading, Request
+from otspec.decoding.verification import Reader, Reading, Request
 from otspec.distributions import Distribution, as_distribution
 from otspec.models.pretrained import cache_name, takes
 from otspec.traces import Warp
@@ -104,7 +102,7 @@ class TransformerReader(Reader):
         """How many tokens are in the cache: those of the text, and of what was read behind it."""
         return self.length + len(self.parents)
 
-    def keep(self, path: Sequence[int]) -> TransformerReader:
+    def keep(self, path: Sequence[int]) -> "TransformerReader":
         """Return the reader of a longer text; keys and values of all else are dropped."""
         import torch
 
@@ -157,8 +155,8 @@ class WarpedRows(Frozen, Sequence[Distribution]):
     @overload
     def __getitem__(self, index: int) -> Distribution: ...
     @overload
-    def __getitem__(self, index: slice) -> WarpedRows: ...
-    def __getitem__(self, index: int | slice) -> Distribution | WarpedRows:
+    def __getitem__(self, index: slice) -> "WarpedRows": ...
+    def __getitem__(self, index: int | slice) -> "Distribution | WarpedRows":
         if isinstance(index, slice):
             return WarpedRows(self.logits[index], self.warping)
         row = self.warping.distribution(self.logits[index], "logits", "logits")

@@ -1,11 +1,11 @@
-"""Verifying a tree that was drafted, with what the target model says of all its nodes."""
+"""A model that reads texts and trees, and the verification of a tree with what it says."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,12 +16,79 @@ from otspec.batch import shared_noise
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, node_and_row
 from otspec.chance import Drawn
-from otspec.decoding.reader import Reader, read_text
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw, TooFewTokensError
 from otspec.models.base import Model, Prefix
 from otspec.rules import TargetOnly
 from otspec.rules.shared_noise.base import earliest
+
+Result = TypeVar("Result")
+
+
+class Reader(Frozen, ABC):
+    """A language model with what it has read, a text and maybe a tree; it is never changed."""
+
+    n: int
+    """Vocabulary size."""
+    exact: bool = False
+    """Whether probabilities are ``Fraction`` rather than float."""
+    length: int
+    """Tokens of the text that was read and kept."""
+
+    @abstractmethod
+    def read(self, tokens: Sequence[int], parents: Sequence[int], last: int) -> Reading:
+        """Read more tokens, and ask the next token of the ``last`` ones.
+
+        ``parents``: by number among all that was read behind the text; −1 for the text itself.
+        """
+
+    @classmethod
+    def read_all(cls, requests: Sequence[Request]) -> list[Reading]:
+        """Read for several texts: here one after the other, in a batch where a reader can."""
+        return [each.reader.read(each.tokens, each.parents, each.last) for each in requests]
+
+    @abstractmethod
+    def keep(self, path: Sequence[int]) -> Reader:
+        """Return the reader of a text longer by a path, numbers of what was read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading(Frozen):
+    """What comes of reading."""
+
+    rows: Sequence[Distribution]
+    """The distribution after each token that was asked, which is computed when it is looked at."""
+    reader: Reader  # the model that has read the tokens
+
+
+class Request(NamedTuple):
+    """What is to be read: a reader, and the arguments of :meth:`Reader.read`."""
+
+    reader: Reader
+    tokens: Sequence[int]
+    parents: Sequence[int]
+    last: int
+    drafting: bool = False  # whether the reader is the draft model
+
+
+Reads: TypeAlias = Generator[Request, Reading, Result]
+"""A function that asks to read, and goes on with what comes of it."""
+
+
+def alone(reads: Reads[Result]) -> Result:
+    """Run a function that asks to read, and read each of its requests by itself."""
+    try:
+        request = next(reads)
+        while True:
+            [reading] = request.reader.read_all([request])
+            request = reads.send(reading)
+    except StopIteration as done:
+        return done.value
+
+
+def read_text(reader: Reader, tokens: Sequence[int]) -> Reading:
+    """Read what follows a text, token after token."""
+    return reader.read(tokens, range(-1, len(tokens) - 1), 1)
 
 
 class SeededChance(Drawn):
@@ -35,8 +102,7 @@ class SeededChance(Drawn):
 
     def noise(self, place: int, size: int) -> Array:
         """Return the exponential noise of a place in the text, the same whenever it is asked."""
-        row: Array = shared_noise(np.zeros((1, size)), np.array([place]), self._key)[0]
-        return row
+        return shared_noise(np.zeros((1, size)), np.array([place]), self._key)[0]
 
 
 class Verdict(NamedTuple):

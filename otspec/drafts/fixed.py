@@ -1,7 +1,5 @@
 """Drafts that are certain (Theory, 13): given tokens, or the likeliest ones of the draft."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -97,7 +95,7 @@ class Fixed(Certain):
         checked = as_distribution(target, "target", normalize=normalize)
         return DraftLaw.as_target(self.for_target(checked), checked)
 
-    def for_target(self, target: Distribution) -> Fixed:
+    def for_target(self, target: Distribution) -> "Fixed":
         """Return the law in the arithmetic of a target."""
         exact = is_exact(target)
         return self if exact is self.exact else Fixed(self.tokens, self.n, exact=exact)

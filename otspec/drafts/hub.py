@@ -117,8 +117,7 @@ class TopPlusOne(FixedButOne):
         """Return the law of the last draft, shape (n,): the draft renormalized off the top."""
         rest = self.draft.copy()
         rest[self.top] -= rest[self.top]
-        law: Distribution = rest / rest.sum()
-        return law
+        return rest / rest.sum()
 
     def table_rows(self) -> int:
         """Return how many tuples the table would have at most."""

@@ -83,10 +83,9 @@ class IID(ByRatio, Product):
 
     def inside_prefixes(self, order: IntArray) -> Array:
         """Return p(order[:j])^k for every j: one cumulative sum."""
-        inside: Array = arithmetic.power(
+        return arithmetic.power(
             arithmetic.prefix_sums(self.draft[as_permutation(order, self.n)]), self.k
         )
-        return inside
 
 
 @dataclass(frozen=True, eq=False)

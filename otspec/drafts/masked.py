@@ -132,15 +132,13 @@ class Masked(DraftLaw):
         after = self.law.inside_prefixes(np.concatenate([withdrawn, kept]))
         counts = np.concatenate([[0], np.cumsum(np.isin(order, self.keep))])
         with_null = np.concatenate([[False], np.cumsum(order == self.null) > 0])
-        inside: Array = np.where(with_null, after[len(withdrawn) + counts], before[counts])
-        return inside
+        return np.where(with_null, after[len(withdrawn) + counts], before[counts])
 
     def _marginal(self, i: int) -> Distribution:
         return masked_row(self.law.marginal(i), self.keep)
 
     def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
-        drafts: IntArray = self.mapped[self.law.sample(size, rng)]
-        return drafts
+        return self.mapped[self.law.sample(size, rng)]
 
     def draw(self, chance: Chance) -> tuple[int, ...]:
         """Draw one tuple: each draft of the law that is not kept becomes the null token."""

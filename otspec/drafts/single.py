@@ -120,8 +120,7 @@ def likeliest(draft: Distribution, count: int) -> IntArray:
     # Only those that are as heavy as the last of them are sorted.
     least = np.partition(draft, len(draft) - count)[len(draft) - count]
     among = np.flatnonzero(draft >= least)
-    heaviest: IntArray = among[np.argsort(-draft[among], kind="stable")][:count]
-    return heaviest
+    return among[np.argsort(-draft[among], kind="stable")][:count]
 
 
 LAWS: Registry[type[SingleDraftLaw]] = Registry(

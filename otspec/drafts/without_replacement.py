@@ -72,8 +72,7 @@ class WithoutReplacement(ByRatio):
         # c is the mass outside. k = 1 is a cumulative sum; above, quadrature in floats and a sum
         # over sets of drafts in exact arithmetic.
         draft = self.draft[as_permutation(order, self.n)]
-        inside: Array = inside_of_prefixes(draft, [self.k])[0]
-        return inside
+        return inside_of_prefixes(draft, [self.k])[0]
 
     @property
     def accuracy(self) -> float:
@@ -91,8 +90,7 @@ class WithoutReplacement(ByRatio):
         second = self.draft * (light.sum() - light)
         rest = self.draft.copy()
         rest[heavy] -= rest[heavy]
-        marginal: Distribution = second + rest / others * self.draft[heavy]
-        return marginal
+        return second + rest / others * self.draft[heavy]
 
     def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
         return race.arrivals(self.draft.astype(float), self.k, size, rng)
@@ -117,12 +115,10 @@ def mass_left(descending: Array, drawn: IntArray) -> Array:
     left = suffix[0] - suffix[drawn[:, 0]]
     for i in range(drawn.shape[1] - 1):
         left = left + (suffix[drawn[:, i] + 1] - suffix[drawn[:, i + 1]])
-    rest: Array = left + suffix[drawn[:, -1] + 1]
-    return rest
+    return left + suffix[drawn[:, -1] + 1]
 
 
-_TIMES = 4
-"""How many times k tokens are drawn at once for k distinct ones."""
+_TIMES = 4  # how many times k tokens are drawn at once for k distinct ones
 
 
 def successive(draft: Array, k: int, size: int, rng: np.random.Generator) -> IntArray:

@@ -1,7 +1,5 @@
 """Means with intervals: many from one simulation, of what is known in part, and over texts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,8 +11,7 @@ from otspec._base.arithmetic import Array, Number
 from otspec._base.frozen import Frozen
 from otspec.estimate.quantity import Estimate, Exact, Known, as_estimate, ends_of, trust_in
 
-CONFIDENCE = 0.95
-"""Of intervals of what was counted in texts."""
+CONFIDENCE = 0.95  # of intervals of what was counted in texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +39,7 @@ class Estimates(Frozen):
     @classmethod
     def of_means(
         cls, means: Array, size: int, confidence: float = 0.999, *, most: float | Array = 1.0
-    ) -> Estimates:
+    ) -> "Estimates":
         """Estimate means of ``size`` independent values from 0 to ``most``, given the means."""
         # The interval is that of Estimate.of_mean with the greatest variance that values of such a
         # mean can have, mean · (most − mean): it is as wide where all values are 0 or most.
@@ -54,7 +51,7 @@ class Estimates(Frozen):
         low, high = np.maximum(means - radius, 0.0), np.minimum(means + radius, most)
         return cls(means, low, high, confidence, size, most)
 
-    def summed(self, axis: int) -> Estimates:
+    def summed(self, axis: int) -> "Estimates":
         """Return the sums along an axis, of probabilities of events that exclude each other."""
         parts = [part.sum(axis=axis) for part in (self.value, self.low, self.high)]
         return Estimates.of_means(parts[0], self.size) if self.size else Estimates(*parts)

@@ -10,7 +10,7 @@ from otspec.files.base import (
     small_formats,
     trace_formats,
 )
-from otspec.files import npy, npz, csv, json, safetensors, zarr, torch, parquet, arrow  # noqa: F401  each registers its format
+from otspec.files import npy, npz, text, safetensors, zarr, torch, parquet, arrow  # noqa: F401  each registers its format
 from otspec.files.base import pick, read_file
 
 __all__ = [

@@ -1,7 +1,5 @@
 """What a format of files says of itself, the table of formats, small files, errors of one line."""
 
-from __future__ import annotations
-
 import csv
 import math
 import zipfile
@@ -74,7 +72,7 @@ class StoredArray(ABC):
         """Return all files that say what the array is, in an order that is always the same."""
         return [Path(self.path)]
 
-    def unpacked(self, to: Path) -> StoredArray:  # noqa: ARG002  it has rows as it is
+    def unpacked(self, to: Path) -> "StoredArray":  # noqa: ARG002  it has rows as it is
         """Return an array that has rows: this one, or a compressed one unpacked into a file."""
         return self
 

@@ -4,8 +4,6 @@ NumPy reads the header, once it is seen to hold nothing of which Python's compil
 goes through filters that all threads share.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import re
@@ -69,8 +67,7 @@ class Header:
         for block in blocks_of(stream, self.size):
             buffer[done : done + len(block)] = np.frombuffer(block, dtype=np.uint8)
             done += len(block)
-        array: Array = buffer.view(self.dtype)
-        return array.reshape(self.shape, order="F" if self.fortran else "C")
+        return buffer.view(self.dtype).reshape(self.shape, order="F" if self.fortran else "C")
 
 
 def blocks_of(stream: IO[bytes], size: int) -> Iterator[bytes]:
@@ -129,7 +126,7 @@ class MappedArray(StoredArray):
     fortran: bool  # whether the first axis varies fastest
 
     @classmethod
-    def at(cls, path: Path, key: str, header: Header, offset: int) -> MappedArray:
+    def at(cls, path: Path, key: str, header: Header, offset: int) -> "MappedArray":
         """Return the array whose header was read, and whose numbers start at an offset."""
         return cls(str(path), key, header.shape, header.dtype, offset, header.fortran)
 

@@ -4,8 +4,6 @@ They are parsed here, since Arrow ends the process where the sizes in a footer a
 table of Arrow's, columns of numbers, of lists of them and of text are read.
 """
 
-from __future__ import annotations
-
 import mmap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -189,7 +187,7 @@ def columns_in(path: Path) -> Iterator[Column]:
             raise ValueError(_DAMAGED) from error
 
 
-def _column(thrift: Compact, told: Fields) -> Column:
+def _column(thrift: "Compact", told: Fields) -> Column:
     """Go through the headers of the pages of a column, as Arrow does."""
     path = b".".join(told[3, _LIST]).decode()
     start, dictionary = told[9, _I64], told.get((11, _I64), 0)

@@ -4,8 +4,6 @@ Few bytes can ask for a hash of a tuple that holds itself twice at each of many 
 number of zeros. A pickle is a program for a stack; it is followed with sizes in place of objects.
 """
 
-from __future__ import annotations
-
 import pickletools
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -55,11 +53,11 @@ class _Part:
 
     size: int = 1  # how many parts it has
     hashed: int = 1  # how many of them are gone through if it, or one of those in it, is a key
-    parts: tuple[_Part, ...] = ()  # those of a tuple
+    parts: "tuple[_Part, ...]" = ()  # those of a tuple
     text: str = ""  # a text; what may be called by module and name; what makes bytes of text
     used: bool = False  # whether another holds it, so that it may not grow any more
 
-    def add(self, parts: Iterable[_Part]) -> None:
+    def add(self, parts: "Iterable[_Part]") -> None:
         """Let an object hold others."""
         for part in parts:
             self.size += part.size

@@ -98,8 +98,7 @@ def has_fields(kind: Any) -> bool:
 
 
 def _fields_of(kind: type) -> tuple[str, ...]:
-    names: tuple[str, ...] = getattr(kind, "__match_args__", ())
-    return names
+    return getattr(kind, "__match_args__", ())
 
 
 def _of_fields(kind: type) -> Iterator[Column]:

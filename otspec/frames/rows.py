@@ -40,8 +40,7 @@ class Tabular(ABC):
             Pandas is not installed.
         """
         needed("pandas", "to_pandas", "frames")
-        frame: pd.DataFrame = self.to_arrow().to_pandas()
-        return frame
+        return self.to_arrow().to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
         """Return a data frame of polars; where nothing is known stands null.
@@ -52,8 +51,7 @@ class Tabular(ABC):
             Polars is not installed.
         """
         polars = needed("polars", "to_polars", "frames")
-        frame: pl.DataFrame = polars.from_arrow(self.to_arrow())
-        return frame
+        return polars.from_arrow(self.to_arrow())
 
 
 Kind = TypeVar("Kind")
@@ -110,8 +108,7 @@ class Rows(list[Kind], Tabular):
         return Rows(found, self.kind, self.source) if isinstance(index, slice) else found
 
     def _repr_html_(self) -> str:
-        html: str = display().rows_html(self)
-        return html
+        return display().rows_html(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         display().rows_pretty(self, printer, cycle)

@@ -15,8 +15,6 @@ and w^i is a power series in pt ≤ 1/4. The integral is a trapezoid sum in log 
 rate 1 are taken off, for which it is (1/(1 + c))^k, so that early times do not count.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache
@@ -57,7 +55,7 @@ class Race:
         return self.k + TERMS[self.library.dtype == self.library.xp.float64]
 
     @classmethod
-    def of(cls, library: Library, draft: Array, target: Array, k: int) -> Race:
+    def of(cls, library: Library, draft: Array, target: Array, k: int) -> "Race":
         """Choose heavy tokens and times for rows, (..., V)."""
         xp, size = library.xp, draft.shape[-1]
         fine = library.dtype == xp.float64

@@ -20,8 +20,7 @@ from otspec.rules.base.accepted import acceptance_or_estimate
 from otspec.rules.base.rule import NotExactError, Rule
 from otspec.rules.naive_sampling import TargetOnly
 
-MOST_LOST = 1e-12
-"""Up to which mass floats that were rounded to zero count as such."""
+MOST_LOST = 1e-12  # up to which mass floats that were rounded to zero count as such
 
 
 def as_sampling(

@@ -132,8 +132,7 @@ class LoggedChances(Frozen):
         """Return the mean over the positions that there are: (k, places)."""
         if by_depth:
             return _with_end(chances.sum(axis=1) / np.maximum(self._there.sum(axis=0), 1))
-        mean: Array = chances.sum(axis=(1, 2))[:, None] / self._there.sum()
-        return mean
+        return chances.sum(axis=(1, 2))[:, None] / self._there.sum()
 
     @cached_property
     def along(self) -> Chances:
@@ -162,8 +161,7 @@ class LoggedChances(Frozen):
     @property
     def _there(self) -> npt.NDArray[np.bool_]:
         """Whether a block has a position, shape (blocks, depth)."""
-        found: npt.NDArray[np.bool_] = np.arange(self._shape[1]) < self.lengths[:, None]
-        return found
+        return np.arange(self._shape[1]) < self.lengths[:, None]
 
     @property
     def _shape(self) -> tuple[int, int]:

@@ -1,9 +1,7 @@
-"""Accept lengths as engines count them: by position, in the mean, and per drafted token."""
-
-from __future__ import annotations
+"""Accept lengths as engines count them, and in the forms that they take for load tests."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -122,10 +120,9 @@ class AcceptLengths(Frozen):
             )
         rng = np.random.default_rng(seed)
         bounds = np.cumsum(self.law)[:-1]
-        found: IntArray = np.searchsorted(bounds, rng.random(number), side="right")
-        return found
+        return np.searchsorted(bounds, rng.random(number), side="right")
 
-    def __add__(self, other: AcceptLengths) -> AcceptLengths:
+    def __add__(self, other: "AcceptLengths") -> "AcceptLengths":
         as_instance(other, "other", AcceptLengths, "the AcceptLengths of other texts")
         if (self.drafted, self.depth) != (other.drafted, other.depth):
             raise ValueError(
@@ -135,15 +132,13 @@ class AcceptLengths(Frozen):
         return AcceptLengths(self.drafted, self.tally + other.tally, self.bounded and other.bounded)
 
     def _unit(self, place: int) -> Array:
-        unit: Array = 1.0 * (np.arange(len(self.tally.sums)) == place)
-        return unit
+        return 1.0 * (np.arange(len(self.tally.sums)) == place)
 
     def _level(self, at: int) -> Array:
         return self._unit(_LEVELS + at)
 
     def _accepted(self) -> Array:
-        levels: Array = 1.0 * (np.arange(len(self.tally.sums)) >= _LEVELS)
-        return levels
+        return 1.0 * (np.arange(len(self.tally.sums)) >= _LEVELS)
 
     def _rate(self, above: Array, below: Array) -> Ratio:
         return self._within(above, below, 0, 1)
@@ -162,8 +157,7 @@ def counts_of(replay: Replay) -> Array:
     # Counts of texts that depend on each other are added, so that they are one row of a tally.
     lengths = np.array(replay.lengths, dtype=float)
     reached = lengths[::-1].cumsum()[::-1][1:]
-    counts: Array = np.array([float(replay.calls), float(replay.tokens), *reached])
-    return counts
+    return np.array([float(replay.calls), float(replay.tokens), *reached])
 
 
 def lengths_on_texts(
@@ -207,8 +201,7 @@ def block_counts(blocks: Sequence[LoggedBlock], rule: Any, tree: Shape) -> Array
     """Return what is counted of one call at the beginning of each block, a row for each."""
     levels = _levels(blocks, rule, tree)
     ones = np.ones((len(blocks), 1))
-    counts: Array = np.hstack([ones, 1 + levels.sum(axis=1, keepdims=True), levels])
-    return counts
+    return np.hstack([ones, 1 + levels.sum(axis=1, keepdims=True), levels])
 
 
 def _levels(blocks: Sequence[LoggedBlock], rule: Any, shape: Shape) -> Array:
@@ -218,3 +211,80 @@ def _levels(blocks: Sequence[LoggedBlock], rule: Any, shape: Shape) -> Array:
         return np.array(rows, dtype=float)
     found = logged_chances(blocks, rule, sorted(shape.widths), shape.depth)
     return found.by_level(shape).T
+
+
+_DIGITS = 6
+
+
+def vllm(lengths: AcceptLengths) -> dict[str, Any]:
+    """Return what goes into vLLM's ``--speculative-config``, beside its method and draft model.
+
+    Its synthetic rejection sampling keeps at least ℓ drafted tokens with the ℓ-th rate, so that the
+    law of accept lengths is that of the logs. Read: ``vllm/config/speculative.py`` at commit
+    002e77c1f0ef (``synthetic_acceptance_rates`` are without conditions and never rise).
+    """
+    return {
+        "num_speculative_tokens": lengths.depth,
+        "rejection_sample_method": "synthetic",
+        "synthetic_acceptance_rates": [round(rate, _DIGITS) for rate in lengths.rates],
+    }
+
+
+def sglang(lengths: AcceptLengths) -> dict[str, Any]:
+    """Return environment variables for SGLang, whose accept length counts the bonus token.
+
+    A step keeps one of the two whole numbers around the mean, the same for all rows of its batch:
+    the mean is that of the logs, the law is not. Read: ``srt/speculative/spec_utils.py`` at commit
+    00731f0bc9fa (its other method, ``multinomial``, does not have the mean).
+    """
+    return {
+        "SGLANG_SIMULATE_ACC_LEN": f"{1 + sum(lengths.rates):.{_DIGITS}f}",
+        "SGLANG_SIMULATE_ACC_METHOD": "match-expected",
+        "SGLANG_SIMULATE_ACC_TOKEN_MODE": "real-draft-token",
+    }
+
+
+def tensorrt_llm(lengths: AcceptLengths) -> dict[str, Any]:
+    """Return the environment variable for TensorRT-LLM, which counts drafted tokens only.
+
+    The whole part is kept in every step, and one token more with the rest as its probability, where
+    one engine drafts and verifies; elsewhere only a whole number is read. Read:
+    ``_torch/speculative/interface.py`` at commit 00b6d5a25c30.
+    """
+    return {"TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS": f"{sum(lengths.rates):.{_DIGITS}f}"}
+
+
+def llama_cpp(lengths: AcceptLengths) -> dict[str, Any]:
+    """Return options of llama-server, whose rates are without conditions.
+
+    At least ℓ drafted tokens are kept with the ℓ-th rate, so that the law of accept lengths is
+    that of the logs. Read: ``tools/server/README.md`` of llama.cpp at commit 00dc8057ab28 and
+    ``common/speculative.h`` at 001d906a6d86; ``--spec-synth-len`` takes a mean alone.
+    """
+    return {
+        "--spec-draft-n-max": str(lengths.depth),
+        "--spec-synth-rates": ",".join(f"{rate:.{_DIGITS}f}" for rate in lengths.rates),
+    }
+
+
+def atom(lengths: AcceptLengths) -> dict[str, Any]:
+    """Return options of ATOM (ROCm), whose acceptance length counts the target's token.
+
+    A step keeps one of the two whole numbers around the mean: the mean is that of the logs, the
+    law is not. Read: ``atom/config.py`` and ``atom/model_ops/rejection_sampler.py`` of ROCm/ATOM
+    at commit ffdf3bb5ddf8.
+    """
+    return {
+        "--num-speculative-tokens": str(lengths.depth),
+        "--spec-decode-acceptance-length": f"{1 + sum(lengths.rates):.{_DIGITS}f}",
+    }
+
+
+ENGINE_FORMS: dict[str, Callable[[AcceptLengths], dict[str, Any]]] = {
+    "vllm": vllm,
+    "sglang": sglang,
+    "tensorrt-llm": tensorrt_llm,
+    "llama.cpp": llama_cpp,
+    "atom": atom,
+}
+"""What each engine takes, by its name."""

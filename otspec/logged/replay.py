@@ -51,8 +51,7 @@ class Replay(Frozen):
     @property
     def lengths(self) -> Array:
         """How many calls keep 0, 1, … tokens in expectation, shape (depth + 1,)."""
-        found: Array = (self.starts[: self.counted, None] * self.kept[: self.counted]).sum(axis=0)
-        return found
+        return (self.starts[: self.counted, None] * self.kept[: self.counted]).sum(axis=0)
 
     @property
     def accepted(self) -> Number:
@@ -100,8 +99,7 @@ def begun(kept: Array) -> Array:
     for place in range(number):
         going = starts[..., place, None] * kept[..., place, :]
         starts[..., place + 1 : place + widths + 1] += going
-    calls: Array = starts[..., :number]
-    return calls
+    return starts[..., :number]
 
 
 def replay(text: LoggedBlock, rule: Any, tree: Any, *, cut: bool = False) -> Replay:

@@ -29,8 +29,7 @@ def traversal_kept(
             for visit, likely in _visits(rounds, shape, token, draft[token], merge):
                 after[visit] = after.get(visit, 0) + drawn * likely
         visits = after
-    total: Number = kept
-    return total
+    return kept
 
 
 def _visits(

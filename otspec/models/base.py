@@ -1,7 +1,5 @@
 """What a language model is: a map from a prefix to the distribution of the next token."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
@@ -23,8 +21,7 @@ LanguageModel: TypeAlias = Callable[[Prefix], DistributionLike]
 BEGINNING: Mapping[Prefix, Number] = MappingProxyType({(): Fraction(1)})
 """The law of beginnings before anything is said."""
 
-MOST_DEPTH = 500
-"""Most tokens of texts that are all followed, each step inside the one before."""
+MOST_DEPTH = 500  # most tokens of texts that are all followed, each step inside the one before
 
 
 class Model(Frozen, ABC):
@@ -50,13 +47,13 @@ class Model(Frozen, ABC):
         """
         return as_prefix(prefix, self.n)
 
-    def after(self, prefix: Prefix) -> Model:
+    def after(self, prefix: Prefix) -> "Model":
         """Return the model of what follows a prefix."""
         prefix = as_prefix(prefix, self.n)
         return Continued(self, prefix) if prefix else self
 
     @property
-    def origin(self) -> tuple[Model, Prefix]:
+    def origin(self) -> "tuple[Model, Prefix]":
         """A model and a text, after which it is this one."""
         return self, ()
 
@@ -173,8 +170,7 @@ def as_beginnings(beginnings: Any, model: Model) -> dict[Prefix, Number]:
     return {text: mass for text, mass in law if mass > 0}
 
 
-REMEMBERED = 1 << 16
-"""How many answers of a callable are kept."""
+REMEMBERED = 1 << 16  # how many answers of a callable are kept
 
 
 class CallableModel(Model):

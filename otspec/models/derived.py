@@ -4,8 +4,6 @@ Their texts end (Block, sec. 2 and alg. 1), drafts may be withdrawn (Theory, 36)
 corrected (Theory, 9), or they are known along one logged text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -173,7 +171,7 @@ class WithNull(Model):
         """Return the model of what follows a prefix."""
         return WithNull(self._model, self._keep, self._start + as_prefix(prefix, self.n))
 
-    def begun(self) -> WithNull:
+    def begun(self) -> "WithNull":
         """Return the same model with a text, such as a drafted block, that begins here."""
         return WithNull(self._model.after(self._start), self._keep)
 

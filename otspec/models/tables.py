@@ -157,8 +157,7 @@ def _start(rows: Array, depth: int) -> Array:
     """Return the mean of the rows over all but the last so many tokens of their contexts."""
     n, order = rows.shape[-1], rows.ndim - 1
     missing = rows.reshape(n ** (order - depth), *(n,) * (depth + 1))
-    mean: Array = missing.sum(axis=0) / arithmetic.as_number(len(missing), like=rows)
-    return mean
+    return missing.sum(axis=0) / arithmetic.as_number(len(missing), like=rows)
 
 
 def _row(name: str, prefix: Prefix) -> str:
@@ -222,10 +221,8 @@ def _has_fraction(row: Any) -> bool:
     return isinstance(row, list) and any(isinstance(cell, str) and "/" in cell for cell in row)
 
 
-MOST_CELLS = 20_000_000
-"""Most numbers of one order of context (160 MB)."""
-GRAIN = 1_000
-"""Denominator of the random parts of exact models."""
+MOST_CELLS = 20_000_000  # most numbers of one order of context (160 MB)
+GRAIN = 1_000  # denominator of the random parts of exact models
 
 
 def random_pair(
@@ -296,5 +293,4 @@ def _random_row(n: int, rng: np.random.Generator, exact: bool) -> Array:
     if not exact:
         return row
     counts = 1 + rng.multinomial(GRAIN, row)
-    fractions: Array = np.array([Fraction(int(count), GRAIN + n) for count in counts], dtype=object)
-    return fractions
+    return np.array([Fraction(int(count), GRAIN + n) for count in counts], dtype=object)

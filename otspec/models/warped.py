@@ -13,8 +13,7 @@ from otspec.distributions import Distribution, as_k
 from otspec.models.base import CallableModel, Model, Prefix
 from otspec.warping import STEPS, Order, as_order, warped
 
-MOST_POWER = 1_000
-"""Highest power of exact probabilities, one over the lowest temperature."""
+MOST_POWER = 1_000  # highest power of exact probabilities, one over the lowest temperature
 
 
 class WarpedModel(Model):

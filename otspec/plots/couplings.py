@@ -246,8 +246,7 @@ def _draft_of(optimum: Optimum) -> Array:
     law = optimum.law
     if isinstance(law, SingleDraftLaw):
         return law.draft
-    mean: Array = np.sum([law.marginal(i) for i in range(law.k)], axis=0) / law.k
-    return mean
+    return np.sum([law.marginal(i) for i in range(law.k)], axis=0) / law.k
 
 
 def _words(column: _Column) -> str:

@@ -15,8 +15,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec._base.registry import Registry, subclass_of
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
-from otspec.drafts.base import as_law
-from otspec.drafts.support import Support, support
+from otspec.drafts.base import Support, as_law, support
 from otspec.solvers import LinearProgram, Names, Sense, Solution, SolverName, solve
 
 

@@ -38,8 +38,7 @@ class NaiveSampling(PairRule):
 
     def _by_token(self) -> Array:
         """Return q(y) (1 − (1 − p(y))^k), shape (n,)."""
-        accepted: Array = self.target * at_least_once(self.draft, self.k)
-        return accepted
+        return self.target * at_least_once(self.draft, self.k)
 
     def _counted(self) -> CountedLaw:
         """Return the accepted law by how many of the drafts are the output, binomially."""

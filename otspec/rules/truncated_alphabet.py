@@ -22,8 +22,7 @@ from otspec.rules.pooled.selection import PooledSelection
 InnerRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
 """(draft, target, k) → a rule for k i.i.d. drafts, such as a class of :mod:`otspec.rules`."""
 
-MOST_DRAFTS = 1_000
-"""Most drafts: there is a rule for each number of them that may be kept."""
+MOST_DRAFTS = 1_000  # most drafts: there is a rule for each number of them that may be kept
 
 
 @dataclass(frozen=True, eq=False)

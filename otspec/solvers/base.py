@@ -1,7 +1,5 @@
 """What a solver is and returns, the registry of solvers, and checks that trust no solver."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -60,7 +58,7 @@ class Solution(Frozen):
     iterations: int
     seconds: float
 
-    def check(self) -> Certificate:
+    def check(self) -> "Certificate":
         """Check optimality from the numbers alone; a :class:`SolverError` says what is violated."""
         if self.status is not Status.OPTIMAL:
             raise SolverError(f"{self.program.title}, {self.solver}: {self.status.value}")

@@ -135,8 +135,8 @@ def price_of_independence(rows: Sequence[Compared]) -> Iterator[str]:
     ]
     if clauses:
         yield (
-            "Percentage points below the optimum, of rules whose output does not depend on the "
-            f"drafts: {listed(clauses, 'and')}."
+            "The output of some rules does not depend on the drafts. Their gaps in percentage "
+            f"points: {listed(clauses, 'and')}."
         )
 
 

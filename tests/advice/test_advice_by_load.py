@@ -199,7 +199,7 @@ def test_the_command_shows_each_batch_size(capsys, tmp_path):
     assert main([*arguments, "--batch", "1"]) == 0
     text = capsys.readouterr().out
     assert "Tokens per second by batch size" in text
-    assert "Drafted tokens of a row: 4.0 at batch size 1." in text
+    assert "Mean drafted tokens per request: 4.0 at batch size 1." in text
 
 
 @pytest.mark.parametrize("policy", ["confidence-kept", "confidence-max", "path-kept"])

@@ -124,8 +124,8 @@ def test_rows_and_words():
     assert {len(row) for row in advice.cells()} == {len(COLUMNS)}
     assert list(advice.sentences()) == [
         (
-            "* The fastest at its batch size. Drafted tokens of a row: 4.1 at batch size 8, 1.2 "
-            "at batch size 1,024."
+            "* The fastest at its batch size. Mean drafted tokens per request: 4.1 at batch size "
+            "8, 1.2 at batch size 1,024."
         ),
         "Cross-validated, these choices are 1.400, 1.875 times as fast as no draft.",
     ]

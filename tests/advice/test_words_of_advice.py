@@ -81,7 +81,7 @@ def test_kinds_of_simpler_choices():
         "i.i.d. drafts": {"tree"},
         "a tree by recursive rejection": {"tree"},
         "the same text whatever is drafted": {"noise"},
-        "one drafted text": {"chain", "shortcut"},
+        "a chain": {"chain", "shortcut"},
         "token verification": {"chain"},
         "no draft": {"alone"},
         "a lossy shortcut": {"shortcut"},
@@ -190,7 +190,7 @@ def test_a_report_begins_with_what_is_gained(tmp_path, tokens, words):
     lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
     assert lead == (
         f"On two files: {FASTEST[:1].lower()}{FASTEST[1:]} as fast as without drafts (95% interval "
-        "1.750 to 2.250). Token verification of one drafted text is 1.500 times as fast at best, "
+        "1.750 to 2.250). Token verification of a chain is 1.500 times as fast at best, "
         f"25.0% slower, with {words} tokens per call. Cross-validated, with the choice made "
         "on other texts: 1.875 times (95% interval 1.500 to 2.000)."
     )
@@ -241,7 +241,7 @@ def test_a_chain_that_is_best_gains_nothing_over_itself(tmp_path):
     page = page_of(tmp_path, advice([CHAIN, ALONE], SIMPLER))
     assert "slower, with" not in page
     page = page_of(tmp_path, advice([ALONE, replace(CHAIN, speed_up=0.5)], SIMPLER))
-    assert "gain over one drafted text" not in page
+    assert "gain over a chain" not in page
 
 
 def test_a_chart_begins_right_of_no_time_at_all():

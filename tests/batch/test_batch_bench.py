@@ -38,6 +38,7 @@ def test_the_script_prints_every_rule(form):
         (["--device", "cuda"], "--device cuda cannot be used by numpy"),
         (["--dtype", "bfloat16"], "--dtype bfloat16 is none of numpy's: choose float32"),
         (["--graph"], "--graph is for --backend torch --device cuda"),
+        (["--compile"], "--compile is for --backend torch, not numpy"),
         (["--batch", "0"], "0 is not in the range x>=1"),
     ],
 )

@@ -4,6 +4,8 @@ What the libraries compute is compared with NumPy's, whose laws are tested exact
 take subnormal numbers for zeros: there NumPy is given the rows without them.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from batch_backends import DIVIDING, JAX_SHAPES, NAMES, ONE_PATH, Backend, acceptances_of, rules_of
@@ -13,7 +15,7 @@ from extreme_rows import rows
 from searching import NIGHTLY
 
 from otspec import batch
-from otspec.batch._array_api.library import Library
+from otspec.batch._array_api.library import Library, library_of
 
 REPEATS = {"jax": 6}
 MANY = 42
@@ -108,6 +110,17 @@ def called_in_pieces(backend, shape, function, arrays, **options):
     return type(found[0])(
         *(np.concatenate([np.ravel(part) for part in parts]) for parts in zip(*found, strict=True))
     )
+
+
+def test_where_products_have_no_order_subnormal_numbers_are_zeros():
+    least = np.finfo(np.float32).tiny
+    rows = np.array([least / 2, least, 1], np.float32)
+    half = np.array([6e-8, 1], np.float16)  # subnormal there, and not in float32
+    for library in (library_of(rows), replace(library_of(rows), reorders=True)):
+        wanted = [0.0 if library.reorders else least / 2, least, 1]
+        assert library.normal(rows).tolist() == wanted
+        assert library.normal(rows).dtype == np.float32
+        assert library.normal(half).tolist() == half.tolist()
 
 
 @pytest.mark.parametrize(

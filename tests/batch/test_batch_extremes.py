@@ -7,6 +7,7 @@ from arrival_laws import token_law
 from batch_paths import every_path, path, taking  # noqa: F401 # path is a fixture
 from batch_precision import pooled_selection, variation
 from batch_table import drafts_number, reference
+from each_case import each
 from extreme_rows import REJECTED, bisected, fractions, kernel_of, rows, spread, supported
 
 import otspec
@@ -21,9 +22,7 @@ RULES = {
 }
 LARGE = 520
 CASES = [(dtype, case) for dtype in BOUNDS for case in rows(dtype)]
-EVERY_CASE = pytest.mark.parametrize(
-    ("dtype", "case"), CASES, ids=lambda value: getattr(value, "__name__", value)
-)
+EVERY_CASE = each(("dtype", "case"), CASES)
 
 
 def exact(name, draft, target):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from batch_backends import library
 from batch_calls import CALLS, MASKED, ROWS, TARGETS
+from each_case import each
 
 from otspec import batch
 from otspec.batch._arrays import MOST_DRAFTS, MOST_PASSES
@@ -106,7 +107,7 @@ def is_refused(function, arguments, name, **options):
 
 
 @pytest.mark.parametrize("kind", NO_ARRAYS)
-@pytest.mark.parametrize("function", CALLS, ids=names)
+@each("function", CALLS, ids=names)
 def test_what_is_no_fit_array_is_refused(function, kind):
     arguments = CALLS[function]
     arrays = [name for name, value in arguments.items() if isinstance(value, np.ndarray)]
@@ -122,7 +123,7 @@ def test_what_is_no_fit_array_is_refused(function, kind):
         is_refused(function, changed, rf"\b({about.replace('_logits', '(_logits)?')})\b")
 
 
-@pytest.mark.parametrize("function", CALLS, ids=names)
+@each("function", CALLS, ids=names)
 def test_tensors_of_two_devices_are_refused(function):
     torch = library("torch")
     given = {
@@ -137,7 +138,7 @@ def test_tensors_of_two_devices_are_refused(function):
 
 
 @pytest.mark.parametrize("kind", NO_ARRAYS)
-@pytest.mark.parametrize("function", MASKED, ids=names)
+@each("function", MASKED, ids=names)
 def test_what_is_no_fit_mask_is_refused(function, kind):
     if kind in ("None", "bool"):
         return  # these are right
@@ -149,7 +150,7 @@ def test_what_is_no_fit_mask_is_refused(function, kind):
     is_refused(function, arguments, r"\bmask\b", mask=changed)
 
 
-@pytest.mark.parametrize("function", [f for f in CALLS if "k" in CALLS[f]], ids=names)
+@each("function", [f for f in CALLS if "k" in CALLS[f]], ids=names)
 def test_what_is_no_number_of_drafts_is_refused(function):
     limit = MOST_PASSES if function is batch.acceptance.recursive_rejection else MOST_DRAFTS
     for k in (*NO_COUNTS, limit + 1, 2**70):
@@ -189,7 +190,7 @@ def test_options_of_warping_do_not_change_the_dtype():
     np.testing.assert_array_equal(batch.warp(logits, top_k=10**99), batch.warp(logits))
 
 
-@pytest.mark.parametrize("function", [f for f in CALLS if "drafts" in CALLS[f]], ids=names)
+@each("function", [f for f in CALLS if "drafts" in CALLS[f]], ids=names)
 def test_tokens_out_of_range_are_refused_by_numpy(function):
     for wrong in (-1, 4, 2**62):
         drafts = CALLS[function]["drafts"].copy()
@@ -199,7 +200,7 @@ def test_tokens_out_of_range_are_refused_by_numpy(function):
         )
 
 
-@pytest.mark.parametrize("function", CALLS, ids=names)
+@each("function", CALLS, ids=names)
 def test_any_layout_of_memory_gives_the_same(function):
     arguments = CALLS[function]
     wanted = function(*arguments.values())
@@ -231,7 +232,7 @@ def test_any_layout_of_memory_gives_the_same(function):
     )
 
 
-@pytest.mark.parametrize("function", CALLS, ids=names)
+@each("function", CALLS, ids=names)
 def test_no_rows_give_no_results(function):
     arguments = [
         value[:0] if isinstance(value, np.ndarray) else value for value in CALLS[function].values()
@@ -241,7 +242,7 @@ def test_no_rows_give_no_results(function):
         assert part.shape[0] == 0
 
 
-@pytest.mark.parametrize("function", CALLS, ids=names)
+@each("function", CALLS, ids=names)
 def test_the_caller_s_error_handling_changes_nothing(function):
     arguments = dict(CALLS[function])
     for name in ("draft", "target"):

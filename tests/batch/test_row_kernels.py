@@ -97,7 +97,7 @@ def test_heavy_tokens_are_those_of_a_sort(n, dtype):
 @EVERY_DTYPE
 @np.errstate(all="ignore")
 def test_pools_of_distinct_drafts_are_those_of_the_arrays(dtype, monkeypatch):
-    from otspec.batch._numba.pooled import pooled_selection_without_replacement as rule
+    from otspec.batch._numba.pooled import clocks as rule
     from otspec.batch._numba.pooled.graded_pools import ABOVE, GRADE, INSIDE, SLOPE, WANTED
 
     found = []

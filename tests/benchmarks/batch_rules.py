@@ -139,7 +139,10 @@ def measure(
         "softmax": (lambda draft, _: machine.softmax(draft), (draft, target)),
         "copy": (lambda draft, _: draft + 0, (draft, target)),
         **{
-            name: (partial(batch.from_logits, name) if logits else getattr(batch, name), arguments)
+            name: (
+                machine.made(partial(batch.from_logits, name) if logits else getattr(batch, name)),
+                arguments,
+            )
             for name, arguments in given.items()
         },
     }
@@ -186,6 +189,7 @@ def measured(
 @click.option("-k", type=click.IntRange(1), default=4, show_default=True, help="Drafts per row.")
 @click.option("--repeat", type=click.IntRange(1), default=20, show_default=True)
 @click.option("--graph", is_flag=True, help="Replay each call from a CUDA graph.")
+@click.option("--compile", "compiled", is_flag=True, help="Let PyTorch compile each rule.")
 @click.option("--logits", is_flag=True, help="Give the rules logits.")
 @click.option("--compare", is_flag=True, help="Also without the kernels in Triton.")
 def main(
@@ -197,11 +201,12 @@ def main(
     k: int,
     repeat: int,
     graph: bool,
+    compiled: bool,
     logits: bool,
     compare: bool,
 ) -> None:
     """Print time and peak memory of every rule relative to one pass and to its inputs."""
-    machine = Machine(backend, device, dtype, graph=graph)
+    machine = Machine(backend, device, dtype, graph=graph, compiled=compiled)
     reason = machine.why_no_kernels()
     compare = compare and reason is None
     found = measure(machine, vocabulary, rows, k, repeat, compare=compare, logits=logits)
@@ -209,8 +214,9 @@ def main(
     say(
         f"{dtype} ({rows}, {vocabulary}), k = L = {k}, "
         f"{backend}{f' on {device}' if device else ''}{', from a graph' if graph else ''}: "
-        f"{'from logits, ' * logits}medians against one pass and a softmax of the same rows, "
-        "memory beyond the inputs against the inputs, inputs a second against those of a copy"
+        f"{'compiled, ' * compiled}{'from logits, ' * logits}medians against one pass and a "
+        "softmax of the same rows, memory beyond the inputs against the inputs, inputs a second "
+        "against those of a copy"
     )
     say(f"no kernels: {reason}" if reason else "arrays: without the kernels, against with them")
     titles = ["", "ms", "one pass", "softmax", "peak MiB", "inputs", "of copy"]

@@ -46,13 +46,15 @@ def main(out: Path) -> None:
         "-q",
         str(HERE.parent / "batch"),
         "-k",
-        "cuda or triton",
+        "cuda or cupy or triton",
     ]
     subprocess.run(tests, check=True)
     out.mkdir(parents=True, exist_ok=True)
     with (out / "gpu.md").open("w", encoding="utf-8") as page:
-        for dtype, form in product(("float32", "bfloat16"), ([], ["--logits"])):
-            script = [sys.executable, str(HERE / "batch_rules.py"), *TIMED, "--dtype", dtype, *form]
+        forms = product(("float32", "bfloat16"), ([], ["--logits"]), ([], ["--compile"]))
+        for dtype, source, how in forms:
+            script = [sys.executable, str(HERE / "batch_rules.py"), *TIMED, "--dtype", dtype]
+            script += [*source, *how]
             found = subprocess.run(script, check=True, capture_output=True, encoding="utf-8")
             page.write(f"```text\n{found.stdout}```\n\n")
     say(f"{out / 'gpu.md'} has the times")

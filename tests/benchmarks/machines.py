@@ -34,6 +34,8 @@ class Machine:
         Of rows, one of :data:`DTYPES`.
     graph : bool
         Whether calls are replayed from a CUDA graph, so that only the device's time counts.
+    compiled : bool
+        Whether functions are compiled by PyTorch; JAX compiles them in any case.
 
     Raises
     ------
@@ -48,8 +50,10 @@ class Machine:
         dtype: str = "float32",
         *,
         graph: bool = False,
+        compiled: bool = False,
     ) -> None:
-        self.backend, self.device, self.dtype, self.graph = backend, device, dtype, graph
+        self.backend, self.device, self.dtype = backend, device, dtype
+        self.graph, self.compiled = graph, compiled
         try:
             self.module = importlib.import_module(backend)
         except ImportError:
@@ -65,6 +69,8 @@ class Machine:
             raise ValueError(f"--dtype bfloat16 is none of {backend}'s: choose float32 or float16")
         if graph and not self.on_cuda:
             raise ValueError("--graph is for --backend torch --device cuda")
+        if compiled and backend != "torch":
+            raise ValueError(f"--compile is for --backend torch, not {backend}: leave it out")
 
     def array(self, values: Array) -> Array:
         """Return a NumPy array as one of the library on the device."""
@@ -92,7 +98,16 @@ class Machine:
         """Return why the rules go through array operations; None if they have kernels here."""
         if self.backend != "torch":
             return f"{self.backend} has none"
+        if self.compiled:
+            return "the compiler fuses array operations"
         return _triton.why_not(self.module.empty(0, device=self.device).device)
+
+    def made(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function as it is measured: compiled for one shape, if that is asked for."""
+        if not self.compiled:
+            return function
+        self.module._dynamo.config.recompile_limit = 64  # one function for all rules from logits
+        return self.module.compile(function, fullgraph=True, dynamic=False)
 
     def action(self, function: Callable[..., Any], *arrays: Array) -> Action:
         """Return a call that returns when its result is there; compiled, for JAX."""

@@ -100,7 +100,7 @@ EVERY_RULE = (
     "K-sequential, recursive rejection, importance sampling, naive sampling, pooled selection and "
     "shared noise (lists)"
 )
-PRICE = "Percentage points below the optimum, of rules whose output does not depend on the drafts: "
+PRICE = "The output of some rules does not depend on the drafts. Their gaps in percentage points: "
 
 
 @pytest.mark.parametrize(

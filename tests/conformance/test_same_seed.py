@@ -29,7 +29,7 @@ def test_right_verifiers_pass(kind, mode):
         report = check(right, kind=kind, mode=mode, **SMALL)
         assert report.passed, str(report)
         assert (report.same_seed, report.false_alarm, report.findings) == (True, 0.0, ())
-        assert "texts are those of plain decoding (a right verifier never fails)" in str(report)
+        assert "texts are those of plain decoding (a correct verifier never fails)" in str(report)
 
 
 ENGINES = {

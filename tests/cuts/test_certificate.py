@@ -26,7 +26,7 @@ from instances import (
 from searching import of_all
 
 import otspec
-from otspec.optimum.cuts import flow, minimum
+from otspec.optimum.cuts import minimum
 
 # How many tokens and drafts: what enumeration of all token sets affords.
 SIZES = {
@@ -188,7 +188,7 @@ def test_two_independent_drafts_have_a_selection_as_long_as_their_table_is_small
 def test_a_flow_that_is_none_proves_nothing(monkeypatch):
     law = otspec.Joint([["1/2", "0"], ["0", "1/2"]])
     wanted = np.array(fractions("1/4", "3/4"))
-    assert flow.shortfall_by_max_flow(law, wanted) == Fraction(1, 4)
+    assert minimum.shortfall_by_max_flow(law, wanted) == Fraction(1, 4)
 
     honest = networkx.maximum_flow
 
@@ -200,7 +200,7 @@ def test_a_flow_that_is_none_proves_nothing(monkeypatch):
         }
 
     monkeypatch.setattr(networkx, "maximum_flow", twice)
-    assert flow.shortfall_by_max_flow(law, wanted) == 1
+    assert minimum.shortfall_by_max_flow(law, wanted) == 1
 
 
 @pytest.mark.parametrize("k", [1, 2, 16])

@@ -27,7 +27,7 @@ from instances import (
 )
 
 import otspec
-from otspec.optimum.cuts import flow
+from otspec.optimum.cuts import minimum
 
 PREFIX_LAWS = ["IID", "WithoutReplacement", "Hub", "TopPlusOne", "TopK"]
 
@@ -261,7 +261,7 @@ def test_max_flow_finds_a_minimum_cut(name, k, arithmetic):
     for index, (draft, target) in enumerate(pairs(20, 48, 4)):
         case = law_case(name, draft, k, seed=index)
         law = case.build(arithmetic)
-        cut = flow.by_max_flow(law, np.array(arithmetic(target)))
+        cut = minimum.by_max_flow(law, np.array(arithmetic(target)))
         values = oracles.cut_values(case.table, target)
         excess = values[sum(1 << int(token) for token in cut)] - min(values)
         assert excess == 0 if law.exact else excess <= float_error(law)
@@ -271,7 +271,7 @@ def test_max_flow_of_too_many_draft_sets_is_refused_with_their_number():
     n = 400
     law = otspec.IID([1 / n] * n, 2)
     with pytest.raises(ValueError, match=r"80,200 distinct draft sets.*at most 50,000"):
-        flow.by_max_flow(law, np.full(n, 1 / n))
+        minimum.by_max_flow(law, np.full(n, 1 / n))
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -15,7 +15,7 @@ from instances import EPS, KINDS, floats, fractions, pair, weights
 from searching import NIGHTLY
 
 import otspec
-from otspec.optimum.cuts import flow, halfplanes
+from otspec.optimum.cuts import halfplanes, minimum
 from otspec.optimum.cuts.halfplanes import _Search, bound_by_prices
 
 # The two drafts and the target of the smallest instance found on which sorting fails.
@@ -114,7 +114,7 @@ def test_the_float_cut_is_minimal_for_the_floats_given(seed):
         least = least_cut(law.drafts, best.target)
         assert cut_value(law.drafts, best.target, best.cut) - least <= allowed
         assert abs(best.acceptance - least) <= allowed
-        by_flow = flow.by_max_flow(law, best.target)
+        by_flow = minimum.by_max_flow(law, best.target)
         assert abs(cut_value(law.drafts, best.target, by_flow) - least) <= allowed
 
 

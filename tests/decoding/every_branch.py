@@ -9,7 +9,7 @@ import numpy as np
 
 from otspec.blocks.trees.verifiers.nodes import made_rule
 from otspec.chance import branches
-from otspec.decoding.reader import Reader, Reading
+from otspec.decoding.verification import Reader, Reading
 
 
 def law_of_texts(decoder, most, end=frozenset(), same=None):

@@ -21,8 +21,7 @@ from otspec.chance import law_of
 from otspec.decoding import generate, generate_batch
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.decoder import together
-from otspec.decoding.reader import Request, read_text
-from otspec.decoding.verification import SeededChance
+from otspec.decoding.verification import Request, SeededChance, read_text
 from otspec.models import WarpedModel
 from otspec.traces import Warp, Warping
 from otspec.warping import STEPS

@@ -22,8 +22,7 @@ from otspec.chance import branches
 from otspec.decoding import Generated, Step, usable_rules
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.decoder import draft_tree
-from otspec.decoding.reader import Reading, alone
-from otspec.decoding.verification import RuleVerifier, SeededChance
+from otspec.decoding.verification import Reading, RuleVerifier, SeededChance, alone
 from otspec.drafts import IID, TopK
 from otspec.models import EndingModel, TableModel
 from otspec.rules import KSequential, PairRule

@@ -14,8 +14,8 @@ from tiny_models import transformers
 from otspec import blocks, rules, traces
 from otspec.blocks import TokenTree
 from otspec.decoding import generate
-from otspec.decoding.reader import read_text
 from otspec.decoding.transformer import TransformerReader
+from otspec.decoding.verification import read_text
 from otspec.models.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED
 from otspec.traces import Warping
 from otspec.traces.collect import collect, load_gguf

@@ -15,8 +15,8 @@ from otspec.blocks import TokenTree
 from otspec.blocks.trees.verifiers import draft_selection, leaf_to_root
 from otspec.decoding import generate, usable_rules
 from otspec.decoding.choices import as_shape, decoder_of
-from otspec.decoding.reader import read_text
 from otspec.decoding.transformer import TransformerReader
+from otspec.decoding.verification import read_text
 from otspec.models import CallableModel
 from otspec.models.pretrained import without_layers
 from otspec.rules import PairRule

@@ -13,7 +13,7 @@ from instances import LAWS, fractions, law_case
 from programs_table import instances, seen_table, set_key
 
 import otspec
-from otspec.drafts.support import support
+from otspec.drafts.base import support
 
 
 @pytest.mark.parametrize("sets", [True, False])

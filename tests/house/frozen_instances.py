@@ -24,7 +24,7 @@ from otspec.blocks.trees.verifiers.planned_tree import NodeProgram
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
 from otspec.coupling import Coupling
 from otspec.distributions import as_distribution
-from otspec.drafts.support import Support, support
+from otspec.drafts.base import Support, support
 from otspec.drafts.without_replacement import WithOne
 from otspec.estimate import Estimates
 from otspec.models.base import Continued
@@ -323,16 +323,16 @@ EXACT = {  # from exact arrays or from float ones
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
     ),
     "planned tree": lambda give: blocks.PlannedTree(
-        model(give), model(give, TARGET), give.sequence([2, 1])
+        model(give), model(give, TARGET), give.sequence([2])
     ),
     "layers": lambda give: blocks.LayerVerification(
-        model(give), model(give, TARGET), give.sequence([2, 1])
+        model(give), model(give, TARGET), give.sequence([2])
     ),
     "node program": lambda give: NodeProgram(
         as_distribution(give(TARGET)), {(LEAF, None, None): 1}, {}
     ),
     "first highest path": lambda give: blocks.FirstHighestPath(
-        model(give), model(give, TARGET), give.sequence([2, 1])
+        model(give), model(give, TARGET), give.sequence([2])
     ),
     "clipped ranks": lambda give: ClippedRanks(model(give), model(give, TARGET), 2),
     "policy with a verifier": lambda give: policies.PolicyRule(

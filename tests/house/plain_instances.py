@@ -38,9 +38,11 @@ from otspec.cones.reach import Attempt, Reached
 from otspec.conformance.faults import FAULTS
 from otspec.conformance.vectors import answers as vector_laws
 from otspec.decoding.decoder import Decoder, Drafting, EndingShape
-from otspec.decoding.reader import Reader, Reading, Request
 from otspec.decoding.verification import (
+    Reader,
+    Reading,
     ReadModel,
+    Request,
     RuleVerifier,
     SharedNoiseVerifier,
     Verdict,

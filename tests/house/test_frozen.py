@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from each_case import each
 from frozen_instances import EXACT, FLOAT
 from frozen_walk import Give, answers, plain, try_to_change
 from plain_instances import PLAIN
@@ -185,7 +186,7 @@ def test_no_field_of_a_dataclass_is_set_anew():
     assert open_ones == {"Candidate", "_Part", "_Places", "_Ratio"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_what_holds_arrays_is_equal_to_itself_alone_and_a_key(kind):
     """Arrays have no truth value: comparing them field by field would raise."""
     (thing, _), (again, _) = made(kind), made(kind)
@@ -201,7 +202,7 @@ def test_what_holds_arrays_is_equal_to_itself_alone_and_a_key(kind):
     assert (copy.copy(thing) == thing) == (copy.deepcopy(thing) == thing)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_what_an_object_says_does_not_change(kind):
     nobody_can_change_its_arrays(kind)
     it_does_not_change_with_what_it_was_made_of(kind)
@@ -251,9 +252,9 @@ def copies_and_pickles_say_the_same_and_cannot_be_changed_either(kind):
     assert plain(answers(thing)) == said_by(kind)
 
 
-@pytest.mark.parametrize("check", [as_distribution, as_numbers])
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int64, object])
-@pytest.mark.parametrize("how", ["writeable", "flagged", "view"])
+@each("check", [as_distribution, as_numbers])
+@each("dtype", [np.float16, np.float32, np.float64, np.int64, object])
+@each("how", ["writeable", "flagged", "view"])
 def test_what_is_checked_shares_no_memory_with_a_caller(check, dtype, how):
     give = Give(exact=False, how=how)
     own = np.array([0, 1, 0], dtype=dtype)
@@ -276,7 +277,7 @@ def test_a_checked_array_is_shared_and_not_copied():
     assert otspec.IID(checked, 2).draft is checked
 
 
-@pytest.mark.parametrize(
+@each(
     "values",
     [np.zeros(0), np.zeros((0, 3)), np.array(0.5), np.eye(3)[:, ::2], np.array(["a", "bc"]),
      np.array([True, False]), np.eye(2, dtype=">f4"), np.array([Fraction(1, 2)])],

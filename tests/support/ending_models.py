@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 
-import pytest
 from block_models import model_pairs
+from each_case import each
 
 from otspec.models import EndingModel, TableModel, markov, memoryless
 
@@ -76,10 +76,8 @@ ENDINGS = {
 
 
 def each_ending():
-    """Parameters of a test: draft, target and end tokens of the table."""
-    return pytest.mark.parametrize(
-        ("draft", "target", "end"), list(ENDINGS.values()), ids=list(ENDINGS)
-    )
+    """Try a test with each draft, target and end tokens of the table, in one item."""
+    return each(("draft", "target", "end"), list(ENDINGS.values()), ids=list(ENDINGS))
 
 
 def most_kept(candidates, target, end):

@@ -9,6 +9,7 @@ from inspect import isabstract
 import numpy as np
 import pytest
 from drafted_trees import certain_trees, path_mass
+from each_case import each
 from ending_models import (
     ENDINGS,
     calls_of_texts,
@@ -271,7 +272,7 @@ def test_after_a_beginning_that_may_be_over_less_is_kept(kind, make, draft, targ
     assert rule.expected_after(law) == sum(mass * kept[text] for text, mass in law.items())
 
 
-@pytest.mark.parametrize("name", [name for name, (*_, end) in ENDINGS.items() if end])
+@each("name", [name for name, (*_, end) in ENDINGS.items() if end])
 @each_rule(HandOverRule)
 def test_a_text_that_is_over_has_nothing_to_keep(kind, make, name):
     draft, target, end = ENDINGS[name]

@@ -1,6 +1,6 @@
 """Every claim has its recorded verdict on few instances already, and its correction holds."""
 
-import pytest
+from each_case import each
 from searching import enough
 
 from validation.__main__ import recorded
@@ -15,7 +15,7 @@ MORE = Search(seconds=20.0, instances=60)
 RECORDED = recorded()
 
 
-@pytest.mark.parametrize("identifier", CLAIMS)
+@each("identifier", CLAIMS)
 def test_the_verdict_is_the_recorded_one_and_half_of_the_instances_are_random(identifier):
     search = MORE if RECORDED[identifier]["printed"] == "refuted" else FEW
     found = check_claim(identifier, search)

@@ -4,6 +4,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from each_case import each
 from mutating import wrong
 
 from validation import search
@@ -32,7 +33,7 @@ def _as_found(monkeypatch):
 
 
 @pytest.mark.usefixtures("_as_found")
-@pytest.mark.parametrize("identifier", MUTANTS)
+@each("identifier", MUTANTS)
 def test_the_mutant_is_refuted(identifier):
     with wrong(identifier, MUTANTS[identifier]) as tested:
         outcome = tested.check(Search(seconds=20.0))

@@ -13,16 +13,14 @@ from otspec.advice.evaluation.choices import CHAIN_RULES, NO_DRAFT, Candidate, C
 from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_position, asked_widths
 from otspec.logged import LoggedBlock
 
-ByCount = Mapping[int, Array]
-"""k → ndarray, shape (k, positions): of each of k drafts."""
+ByCount = Mapping[int, Array]  # k → ndarray, shape (k, positions): of each of k drafts
 
 
 class Asked(NamedTuple):
     """A rule, and for which numbers of drafts it is asked."""
 
     rule: CheckedRule
-    widths: tuple[int, ...]
-    """How many children a node may have, ascending."""
+    widths: tuple[int, ...]  # how many children a node may have, ascending
 
     @property
     def nested(self) -> bool:
@@ -61,8 +59,7 @@ class TextNumbers(Frozen, ABC):
     @property
     def starts(self) -> IntArray:
         """Where each text begins."""
-        found: IntArray = np.cumsum(self.lengths) - self.lengths
-        return found
+        return np.cumsum(self.lengths) - self.lengths
 
     @property
     def over(self) -> Sequence[bool]:

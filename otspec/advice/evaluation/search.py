@@ -1,7 +1,5 @@
 """What is searched for, and the advice that follows from evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,10 +29,8 @@ from otspec.distributions import as_k
 from otspec.frames import Rows
 from otspec.rules import PairRule
 
-DEEPEST = 8
-"""The most levels, if none are named."""
-WIDEST = 8
-"""The most children of a node, if none are named."""
+DEEPEST = 8  # the most levels, if none are named
+WIDEST = 8  # the most children of a node, if none are named
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ class Search:
         rules: Any,
         trees: Any = (),
         total_variation: Any = None,
-    ) -> Search:
+    ) -> "Search":
         """Return what arguments ask for."""
         costs = as_seconds(draft_cost, "draft_cost"), as_seconds(target_cost, "target_cost")
         cost, most = StepCost(*costs), as_nodes(nodes)

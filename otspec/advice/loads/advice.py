@@ -1,7 +1,5 @@
 """What is said of each batch size: the fastest choice of each kind, as rows and in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -71,7 +69,7 @@ class LoadAdvice(Tabular, Shown):
         """The fastest choice of each batch size."""
         return Rows([one for one in self.choices if one.best], Load, self.source)
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> "pa.Table":
         """Return the table of the choices."""
         return self.choices.to_arrow()
 
@@ -103,7 +101,7 @@ class LoadAdvice(Tabular, Shown):
     def sentences(self) -> Iterator[str]:
         """Yield how much is drafted at each batch size, and what that is worth."""
         drafted = ", ".join(f"{one.drafted:.1f} at batch size {one.batch:,}" for one in self.best)
-        yield f"* The fastest at its batch size. Drafted tokens of a row: {drafted}."
+        yield f"* The fastest at its batch size. Mean drafted tokens per request: {drafted}."
         worth = ", ".join(f"{one.held_out:.3f}" for one in self.best)
         yield f"Cross-validated, these choices are {worth} times as fast as no draft."
 

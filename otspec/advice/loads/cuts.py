@@ -1,7 +1,5 @@
 """What cuts of drafts keep and cost along a logged text, without bias (Theory, 28 and 37)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -66,7 +64,7 @@ class Along(Frozen):
     ended: bool
 
     @classmethod
-    def of(cls, block: LoggedBlock, depth: int) -> Along:
+    def of(cls, block: LoggedBlock, depth: int) -> "Along":
         """Look along a block; of a text of the target calls begin at all places."""
         count = len(block.tokens)
         rows = zip(block.tokens, block.draft, block.target, block.sampled, strict=False)
@@ -172,7 +170,7 @@ class Tallied(Frozen):
     drafted: Array
 
     @classmethod
-    def joined(cls, join: Callable[[list[Array]], Array], parts: Iterable[Tallied]) -> Tallied:
+    def joined(cls, join: Callable[[list[Array]], Array], parts: "Iterable[Tallied]") -> "Tallied":
         """Return several as one, each of its arrays joined from theirs."""
         known = list(parts)
         names = ("tokens", "calls", "drafted")

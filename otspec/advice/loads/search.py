@@ -1,7 +1,5 @@
 """The fastest cut of drafts at each batch size (Theory, 37): from logs and costs by load."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -25,8 +23,7 @@ from otspec.traces import Trace, Warp, Warping
 from otspec.traces.readers import Source
 from otspec.traces.runs import temporary_folder
 
-THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-"""Of confidences."""
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)  # of confidences
 PATHS = (0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005)
 """Of the probabilities of paths of dynamic trees."""
 DEPTH = 8
@@ -37,10 +34,8 @@ class LoggedTexts(NamedTuple):
     """Texts with the numbers of their clusters."""
 
     texts: Iterable[tuple[int, LoggedBlock]]
-    shortest: int
-    """How many tokens the shortest has."""
-    source: str
-    """Where they are from."""
+    shortest: int  # how many tokens the shortest has
+    source: str  # where they are from
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,7 @@ class LoadSearch:
         depth: Any = None,
         thresholds: Any = THRESHOLDS,
         paths: Any = PATHS,
-    ) -> LoadSearch:
+    ) -> "LoadSearch":
         """Return what arguments ask for."""
         sizes = as_list(batches, "batches", "numbers of rows")
         least, shares = (
@@ -105,8 +100,7 @@ class LoadSearch:
 
 
 def _sum(parts: Sequence[Array]) -> Array:
-    total: Array = np.sum(parts, axis=0)
-    return total
+    return np.sum(parts, axis=0)
 
 
 def _at(
@@ -167,15 +161,13 @@ def _seconds(
         times = [
             length * draft(batch, 1) + target(batch, 1 + length) for length in range(cut.length + 1)
         ]
-        whole: Array = calls * times[0] + drafted[:, : cut.length] @ np.diff(times)
-        return whole
+        return calls * times[0] + drafted[:, : cut.length] @ np.diff(times)
     nodes = drafted.sum(axis=0) / calls.sum()
     drafting = draft(batch, 1) + sum(
         min(1.0, batch * count) * draft(batch, max(1.0, count))
         for count in nodes[: cut.length - 1].tolist()
     )
-    of_trees: Array = calls * (drafting + target(batch, 1 + float(nodes.sum())))
-    return of_trees
+    return calls * (drafting + target(batch, 1 + float(nodes.sum())))
 
 
 BATCHES = (1, 8, 32, 128)

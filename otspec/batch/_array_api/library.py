@@ -99,6 +99,15 @@ class Library:
         """Return an array in the dtype of whole vocabularies."""
         return self._cast(values, self.dtype)
 
+    def normal(self, rows) -> Array:
+        """Return probabilities, of which JAX takes subnormal ones for zeros: on a CPU it does so.
+
+        Of products in another order one may be infinite, and a GPU would multiply it by zero.
+        """
+        if not self.reorders:
+            return rows
+        return self.xp.where(rows < self.xp.finfo(self.dtype).smallest_normal, 0, rows)
+
     def _cast(self, values, dtype: Any) -> Array:
         # To look first takes a fraction of a call that changes nothing.
         return values if values.dtype == dtype else self.xp.astype(values, dtype)

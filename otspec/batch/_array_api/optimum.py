@@ -5,8 +5,6 @@ probability r occur) over 0 ≤ r ≤ 1, c = k (1 − r)^(k−1). M is concave: 
 above its chords, and its slope is between those of the neighbors.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 
@@ -48,7 +46,7 @@ def best_cut(library: Library, draft, target, k: int) -> tuple[Array, Array, Arr
     return scale, *split(library, draft, target, scale)
 
 
-def _tangents(library: Library, draft, target, k: int) -> Tangents:
+def _tangents(library: Library, draft, target, k: int) -> "Tangents":
     """Return tangents that decide on the minimum, but for rows that are open: k at least 2."""
     xp = library.xp
     rounds = FINE_ROUNDS if library.dtype == xp.float64 else ROUNDS

@@ -5,8 +5,6 @@ have is (target − c·draft)₊ / W: positive parts nest, so that the state of 
 numbers c and W. A round costs one pass.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -120,7 +118,7 @@ class Residual:
         share: Array | float | None = None,
         factor: float = 1.0,
         weight: Array | None = None,
-    ) -> Residual:
+    ) -> "Residual":
         """Return the state before the first draft, of which all of the draft is the share."""
         one = library.full(draft.shape[:-1], 1.0)
         scale = library.narrowed(0 * one)
@@ -142,7 +140,7 @@ class Residual:
         lacking, offered = _offer(self.library, self.scale, self.added, scaled, wanted)
         return lacking if self.weight is None else self.weight * lacking, offered
 
-    def after(self, share: Array | float | None = None, valid: Array | None = None) -> Residual:
+    def after(self, share: Array | float | None = None, valid: Array | None = None) -> "Residual":
         """Return the state after a draft was rejected, where it counts."""
         # Distinct drafts leave another share to the next one.
         library, xp = self.library, self.library.xp

@@ -103,7 +103,10 @@ class Terms:
 
 
 class KnownWeight(ABC):
-    """A weight that tells what it is made of."""
+    """A weight that tells what it is made of; equal to itself alone.
+
+    PyTorch's compiler, of some releases, asks for the hash before the weight has its fields.
+    """
 
     @abstractmethod
     def __call__(self, draft, target) -> Array:
@@ -114,7 +117,7 @@ class KnownWeight(ABC):
         """Return what it is made of."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class One(KnownWeight):
     """The weight that is one of the two itself: ``draft`` or ``target``."""
 
@@ -132,7 +135,7 @@ the_draft = One("draft")
 the_target = One("target")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Common(KnownWeight):
     """The weight min(target, scale·factor·draft); without a scale min(target, draft)."""
 
@@ -156,7 +159,7 @@ class Common(KnownWeight):
         return Terms("scaled", (self.scale,), self.factor)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BrokenLine(KnownWeight):
     """The weight min(target, start·draft + rise·target, top·draft); numbers (..., 1), narrow."""
 
@@ -175,7 +178,7 @@ class BrokenLine(KnownWeight):
         return Terms("line", (self.start, self.rise, self.top))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Excess(KnownWeight):
     """What another weight leaves of the target: exactly 0 where nothing is left."""
 
@@ -189,7 +192,7 @@ class Excess(KnownWeight):
         return replace(self.kept.terms(), excess=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mixture(KnownWeight):
     """The weight share·target + (1 − share)·rest, with a share per row, (..., 1), narrow."""
 

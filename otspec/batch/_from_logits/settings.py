@@ -60,7 +60,7 @@ def _plain(
     double: bool, order: Any, temperature: Any, top_k: Any, top_p: Any, min_p: Any
 ) -> Settings:
     """Check settings; plain numbers do not change the dtype."""
-    low, high = _RANGES[double]
+    low, high = _RANGES[int(double)]  # a graph has no index that is a truth value
     heat = _number("temperature", temperature)
     wrong = _outside(temperature, heat, low, high, or_zero=True)
     if wrong is not None:

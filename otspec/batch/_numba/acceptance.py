@@ -4,9 +4,15 @@ import numpy as np
 
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba import k_sequential as inflated
-from otspec.batch._numba.compiled import inner_code, machine_code, plus
+from otspec.batch._numba.compiled import (
+    clipped,
+    geometric,
+    inner_code,
+    machine_code,
+    plus,
+    quotient,
+)
 from otspec.batch._numba.optimum import acceptance as optimal_acceptance
-from otspec.batch._numba.outcome import clipped, geometric, quotient
 from otspec.batch._numba.passes import (
     blocks_of,
     excess,
@@ -15,8 +21,8 @@ from otspec.batch._numba.passes import (
     rest_in_blocks,
     sum_in_blocks,
 )
+from otspec.batch._numba.pooled import clocks as distinct
 from otspec.batch._numba.pooled import graded_pools as graded
-from otspec.batch._numba.pooled import pooled_selection_without_replacement as distinct
 from otspec.batch._numba.recursive_rejection_without_replacement import left_of
 from otspec.batch._numba.spechub import likeliest, others_of, shares_of
 

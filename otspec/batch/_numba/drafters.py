@@ -35,7 +35,7 @@ def without_replacement(draft, uniforms, found) -> None:
             if out[i] >= 0:
                 block = out[i] // BLOCK
                 sums[block] = sum_without(draft[row], out[: i + 1], block)
-        found[row] = out
+            found[row, i] = out[i]
 
 
 @machine_code

@@ -9,7 +9,7 @@ import numpy as np
 
 from otspec.batch._array_api.k_sequential import FIRST, SECOND, STEPS
 from otspec.batch._array_api.library import BLOCK
-from otspec.batch._numba import outcome
+from otspec.batch._numba import compiled
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.passes import (
     added,
@@ -29,7 +29,7 @@ _UP = 1 + 2 * float(np.finfo(np.float64).eps)
 @inner_code
 def begin(tried, count: float, single: bool) -> None:
     """Write which ρ to try first."""
-    tried[0], tried[1] = 1.0, outcome.rounded(1 + FIRST * (count - 1), single)
+    tried[0], tried[1] = 1.0, compiled.rounded(1 + FIRST * (count - 1), single)
 
 
 @inner_code
@@ -41,9 +41,12 @@ def go_on(tried, found, count: float, single: bool) -> None:
     guess = min(_secant(tried[0], tried[0] - first, tried[1], tried[1] - second), count)
     # ρ* is at least what it would be if β were the same as at 1, or M as at the other place, if
     # that is above ρ*.
-    bound = max(outcome.geometric(found[0], count), second)
+    bound = max(compiled.geometric(found[0], count), second)
     low, apart = min(guess, bound), abs(guess - bound)
-    tried[2], tried[3] = outcome.rounded(low, single), outcome.rounded(low + SECOND * apart, single)
+    tried[2], tried[3] = (
+        compiled.rounded(low, single),
+        compiled.rounded(low + SECOND * apart, single),
+    )
 
 
 @inner_code
@@ -62,7 +65,7 @@ def safe_rho(tried, found, count: float, single: bool) -> float:
             end, at_end, more = min(end, tried[i]), min(at_end, found[i]), min(more, slack)
         else:
             start, overlap, less = max(start, tried[i]), max(overlap, found[i]), max(less, slack)
-    slope, rho, needed = outcome.quotient(at_end - overlap, end - start, 0.0), start, 0.0
+    slope, rho, needed = compiled.quotient(at_end - overlap, end - start, 0.0), start, 0.0
     # As a function of ρ the slack at the chord is convex: the secants' guesses come from below.
     for _ in range(STEPS):
         rho = _secant(rho, less, end, more)
@@ -71,7 +74,7 @@ def safe_rho(tried, found, count: float, single: bool) -> float:
     rho = max(rho, needed)
     # Rounded up rather than down.
     half_step = 2.0**-24 if single else 2.0**-53
-    return outcome.rounded(rho * (1 + half_step), single) if rho > 1 else 1.0
+    return compiled.rounded(rho * (1 + half_step), single) if rho > 1 else 1.0
 
 
 @inner_code
@@ -85,7 +88,7 @@ def _needed(overlap: float, count: float) -> float:
 @inner_code
 def _secant(start: float, low: float, end: float, high: float) -> float:
     """Return where a line through two points is 0."""
-    return end - outcome.quotient(high * (end - start), high - low, 0.0)
+    return end - compiled.quotient(high * (end - start), high - low, 0.0)
 
 
 @machine_code
@@ -96,22 +99,22 @@ def verify(draft, target, drafts, uniforms, valid, token, accepted, index) -> No
     for row in range(drafts.shape[0]):
         its, wanted, tokens, count = draft[row], target[row], drafts[row], float(valid[row].sum())
         rho = _rho_of(its, wanted, max(count, 1.0), tried, found, single)
-        index[row] = outcome.DRAWN
+        index[row] = compiled.DRAWN
         for i in range(tokens.size - 1, -1, -1):
             if valid[row, i]:
                 offered = rho * np.float64(its[tokens[i]])
-                if outcome.accepts(uniforms[row, i], np.float64(wanted[tokens[i]]), offered):
+                if compiled.accepts(uniforms[row, i], np.float64(wanted[tokens[i]]), offered):
                     index[row], token[row] = i, tokens[i]
         if index[row] < 0:
             total, rest = _sum_both(its, wanted, rho, whole, sums)
             # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
-            gain = outcome.geometric(outcome.clipped((total - rest) / rho), max(count, 1.0))
+            gain = compiled.geometric(compiled.clipped((total - rest) / rho), max(count, 1.0))
             # q − min(p, q/ρ) g = (1 − g/ρ) q + (g/ρ) (q − ρp)₊
-            keep = outcome.clipped(1 - gain / rho) if count > 0 else 1.0
+            keep = compiled.clipped(1 - gain / rho) if count > 0 else 1.0
             mix(keep, whole, sums)
             weight, last = excess(1.0, rho), uniforms[row, -1]
             token[row] = draw(its, wanted, weight, keep, sums, none, last)
-        accepted[row] = outcome.holds(tokens, valid[row], token[row])
+        accepted[row] = compiled.holds(tokens, valid[row], token[row])
 
 
 @machine_code

@@ -11,7 +11,7 @@ from otspec._base.compiling import unwriteable
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba import optimum
 from otspec.batch._numba.compiled import inner_code, machine_code, plus, power, real_of, stored
-from otspec.batch._numba.from_logits.softmax import largest_of, unit_of
+from otspec.batch._numba.from_logits.warping import largest_of, unit_of
 
 HELD = 1 << 19  # logits whose softmax is made at once, if a row is not longer
 

@@ -7,10 +7,8 @@ import numpy as np
 
 from otspec.batch._array_api import optimum, sorted_rows
 from otspec.batch._array_api.library import Array, library_of
-from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.outcome import rounded
-from otspec.batch._numba.passes import overlaps, split
-from otspec.batch._numba.reading import read_overlaps
+from otspec.batch._numba.compiled import inner_code, machine_code, rounded
+from otspec.batch._numba.passes import overlaps, read_overlaps, split
 
 SCALE = 0  # tangents: from 0 to k, ascending
 OUTSIDE = 1  # tangents: the draft mass r outside the sets that they are tangent at, from 1 to 0
@@ -21,8 +19,7 @@ HIGH = 1  # stretches: the most
 MIDDLE = 2  # stretches: the one that the chord is for
 GAP = 3  # stretches: by how much the optimum may be below what is known; 0 if by rounding only
 SHARE = 4  # stretches: how many of the next places they get, in proportion
-KINDS = 5
-"""How many rows that array has."""
+KINDS = 5  # how many rows that array has
 
 _TINY = float(np.finfo(np.float64).smallest_normal)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array
-from otspec.batch._numba.compiled import inner_code, machine_code, plus
+from otspec.batch._numba.compiled import holds, inner_code, machine_code, plus
 
 AT_ONCE = 1024
 """Tokens whose masses are added up in the dtype of a row: in many numbers, of a few masses each."""
@@ -246,3 +246,35 @@ def draw(draft, target, weight: Weight, keep: float, sums, excluded, uniform: fl
     block, left = locate(sums, uniform)
     within, _ = locate(weights_of(draft, target, weight, keep, excluded, block), left)
     return block * BLOCK + within
+
+
+@machine_code
+def read_overlaps(draft, target, scales, sums, first: int, last: int) -> None:
+    """Write Σ min(target, scale·draft) for some scales of each row, (rows, m) each."""
+    for row in range(draft.shape[0]):
+        own = scales[row, first:last]
+        overlaps(draft[row], target[row], 1.0, own, sums[row, first:last])
+
+
+@machine_code
+def read_drafts(draft, target, drafts, valid, pairs) -> None:
+    """Write the draft's and the target's probability of each draft, (rows, k, 2)."""
+    # Of one that does not count they are those of token 0.
+    for row in range(drafts.shape[0]):
+        for i in range(drafts.shape[1]):
+            token = drafts[row, i] if valid[row, i] else 0
+            pairs[row, i, 0], pairs[row, i, 1] = draft[row, token], target[row, token]
+
+
+@machine_code
+def draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, weights) -> None:
+    """Write the draft of the index, or else a token that is drawn from a weight, (rows, 4)."""
+    sums, none = blocks_of(draft[0]), np.empty(0, np.int64)
+    for row in range(drafts.shape[0]):
+        if index[row] >= 0:
+            token[row] = drafts[row, index[row]]
+        else:
+            weight = weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3]
+            rest_in_blocks(draft[row], target[row], weight, sums)
+            token[row] = draw(draft[row], target[row], weight, 0.0, sums, none, uniforms[row, -1])
+        accepted[row] = holds(drafts[row], valid[row], token[row])

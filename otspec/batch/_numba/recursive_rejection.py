@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.outcome import DRAWN, accepts, holds
+from otspec.batch._numba.compiled import DRAWN, accepts, holds, inner_code, machine_code
 from otspec.batch._numba.passes import blocks_of, draw, excess, rest_in_blocks
 
 

@@ -4,8 +4,7 @@ import numpy as np
 
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba import passes
-from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.outcome import DRAWN, accepts, holds, quotient
+from otspec.batch._numba.compiled import DRAWN, accepts, holds, inner_code, machine_code, quotient
 
 
 @machine_code

@@ -18,8 +18,7 @@ from otspec.models import Model, Prefix, TableModel, WithNull, as_models, masked
 from otspec.programs.formulation import ProgramBuilder
 from otspec.solvers import Sense, Solution, solve
 
-MOST_TEXTS = 20_000
-"""Most drafted texts of one program."""
+MOST_TEXTS = 20_000  # most drafted texts of one program
 
 
 class Costs(NamedTuple):
@@ -179,8 +178,7 @@ def _program(draft: Model, target: Model, length: int, costs: Costs, masks: bool
 
     def at(columns: IntArray, places: IntArray) -> IntArray:
         """Return columns of texts, and that of 1/cost for the empty text."""
-        found: IntArray = np.where(places < 0, one[0], columns[places])
-        return found
+        return np.where(places < 0, one[0], columns[places])
 
     cost = model.rows("cost", np.zeros((1, 1), dtype=np.intp), 1, 1)
     model.put(cost, one)

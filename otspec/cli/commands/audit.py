@@ -14,7 +14,7 @@ from otspec.auditing import Instance, SearchReport, audit_over, random_instances
 from otspec.auditing.declared import TEST_SAMPLERS, named_parameters, takes
 from otspec.auditing.sandbox import attempt
 from otspec.cli.commands import audit_kernel as kernels
-from otspec.cli.shared import importing, output
+from otspec.cli.shared import arguments, output
 from otspec.cli.shared.options import (
     Reading,
     given_options,
@@ -160,7 +160,7 @@ def _imported(name: str, traceback: bool) -> Callable[..., Any]:
     known = [*RULES, *LOSSY_RULES]
     all_of_them = f", or one of {', '.join(known)}"
     instead = f"my_rules:my_rule{meant(name, known) or all_of_them}"
-    return importing.imported(name, instead, f"{MAKES}; or {AUDITED}", traceback)
+    return arguments.imported(name, instead, f"{MAKES}; or {AUDITED}", traceback)
 
 
 def _with_progress(count: int, **options: Any) -> Any:

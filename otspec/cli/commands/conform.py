@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from otspec._base.tables import listed, say
-from otspec.cli.shared import arguments, importing, options, output
+from otspec.cli.shared import arguments, options, output
 from otspec.cli.shared.progress import counting
 from otspec.cli.shared.trees import MEANING, read_tree
 
@@ -154,7 +154,7 @@ def conform(
             raise ValueError(f"--report {path} ends in none of {listed(list(FORMS), 'or')}")
     given = {name: value for name, value in asked.items() if value is not None}
     with redirect_stdout(sys.stderr):
-        function = importing.imported(
+        function = arguments.imported(
             verifier, "my_engine:verify", "draft, target, drafts and randomness", traceback
         )
         with counting("cases") as progress:

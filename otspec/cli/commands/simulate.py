@@ -1,7 +1,5 @@
 """``otspec simulate``: accept lengths from logs as engines count them, for any rule and tree."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
@@ -59,7 +57,7 @@ class Simulated(NamedTuple):
     conditional: Annotated[tuple[float, ...], "probability"]
 
     @classmethod
-    def of(cls, row: _Row) -> Simulated:
+    def of(cls, row: _Row) -> "Simulated":
         """Return what is written of a row."""
         lengths, target, draft = row.lengths, row.warping.of("target"), row.warping.of("draft")
         return cls(

@@ -6,10 +6,15 @@ when they are called, if PyTorch is needed and not installed, or if an answer co
 Emitted tokens have shape (B, L + 1), with −1 behind; nodes, kept lengths and tokens shape (B,).
 """
 
-from otspec.conformance.adapters.chains import flashinfer_chain, transformers_chain
+from otspec.conformance.adapters.chains import (
+    flashinfer_chain,
+    transformers_chain,
+    vllm_chain,
+    vllm_runner_chain,
+)
+from otspec.conformance.adapters.forms import eagle_tree, links_of, paths_of
 from otspec.conformance.adapters.hugging_face import candidates, hugging_face_decoder
 from otspec.conformance.adapters.mlx import llama_cpp_chain, mlx_decoder
-from otspec.conformance.adapters.sglang import sglang_chain, sglang_tree
 from otspec.conformance.adapters.shapes import (
     draft_to_target,
     linked,
@@ -17,9 +22,12 @@ from otspec.conformance.adapters.shapes import (
     one_at_a_time,
     paths_tree,
 )
-from otspec.conformance.adapters.tensorrt import tensorrt_chain, tensorrt_tree
-from otspec.conformance.adapters.trees import eagle_tree, links_of, paths_of
-from otspec.conformance.adapters.vllm import vllm_chain, vllm_runner_chain
+from otspec.conformance.adapters.slots import (
+    sglang_chain,
+    sglang_tree,
+    tensorrt_chain,
+    tensorrt_tree,
+)
 
 __all__ = [
     "candidates",

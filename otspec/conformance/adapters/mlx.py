@@ -1,7 +1,5 @@
 """Decoders and verifiers of mlx-lm and llama.cpp, which verify by drawing from the target."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +7,8 @@ import numpy as np
 
 from otspec._base.arguments import as_callable
 from otspec._base.extras import needed
+from otspec.conformance.adapters.forms import as_array
 from otspec.conformance.adapters.shapes import Renamed, on_logits, one_at_a_time, parameters_of
-from otspec.conformance.adapters.tensors import as_array
 from otspec.conformance.engines import one_by_one
 
 
@@ -48,8 +46,7 @@ def mlx_decoder(function: Callable[..., Any]) -> Callable[..., Any]:
         return np.array([int(token) for token in tokens])
 
     names = ("draft", "target", "prompts", "length", "seed")
-    engine: Callable[..., Any] = one_by_one(Renamed(said, names))
-    return engine
+    return one_by_one(Renamed(said, names))
 
 
 def _mlx() -> Any:
@@ -62,11 +59,11 @@ class _Table:
     def __init__(self, model: Any) -> None:
         self.model, self.layers = model, [None]
 
-    def make_cache(self) -> list[_Tokens]:
+    def make_cache(self) -> "list[_Tokens]":
         """Return the caches of all layers."""
         return [_Tokens()]
 
-    def __call__(self, ids: Any, cache: list[_Tokens] | None = None) -> Any:
+    def __call__(self, ids: Any, cache: "list[_Tokens] | None" = None) -> Any:
         """Return the logits after each token that is handed over, shape (1, t, V)."""
         mx: Any = _mlx()
         held = self.make_cache()[0] if cache is None else cache[0]

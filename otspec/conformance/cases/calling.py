@@ -1,7 +1,5 @@
 """Calling a verifier with the arrays, and the kind of randomness, that it asks for."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -103,7 +101,7 @@ class Verifier(Frozen):
         parts = named(answer, ("length", "token", CORRECTIONS), least=3)
         return (parts["length"], parts["token"]), parts[CORRECTIONS]
 
-    def randomness(self, seed: int) -> Randomness:
+    def randomness(self, seed: int) -> "Randomness":
         """Return where it gets its random numbers from, for a whole test."""
         return Randomness(self.form, np.random.default_rng(seed), seed)
 
@@ -112,7 +110,7 @@ class Verifier(Frozen):
         kind: Kind,
         case: Case,
         sample: Sample,
-        randomness: Randomness,
+        randomness: "Randomness",
         corrections: Any = None,
     ) -> dict[str, Any]:
         """Return what it asks for, in arrays of its own, with the corrections of the last block."""
@@ -120,7 +118,7 @@ class Verifier(Frozen):
         return self.with_numbers(arrays, randomness, sample.drafts.shape)
 
     def with_numbers(
-        self, arrays: Mapping[str, Any], randomness: Randomness, shape: tuple[int, ...]
+        self, arrays: Mapping[str, Any], randomness: "Randomness", shape: tuple[int, ...]
     ) -> dict[str, Any]:
         """Return what it asks for: arrays, and randomness for so many rows of so many nodes."""
         return {

@@ -1,7 +1,5 @@
 """What a verifier is tried on, pairs of small models in a vocabulary, and answers in symbols."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -63,23 +61,19 @@ class Case(Frozen):
     @cached_property
     def places(self) -> IntArray:
         """The first token of each symbol, shape (n,)."""
-        first: IntArray = self._ordered[np.cumsum(self.sizes) - self.sizes]
-        return first
+        return self._ordered[np.cumsum(self.sizes) - self.sizes]
 
     @cached_property
     def _ordered(self) -> IntArray:
         """All tokens, by their symbols."""
-        order: IntArray = np.argsort(self.symbols, kind="stable")
-        return order
+        return np.argsort(self.symbols, kind="stable")
 
     def tokens(self, symbols: IntArray, rng: np.random.Generator) -> IntArray:
         """Return tokens for symbols, each one of its symbol's at random."""
         if self.sizes.max() == 1:
-            tokens: IntArray = self.places[symbols]
-        else:
-            starts = np.cumsum(self.sizes) - self.sizes
-            tokens = self._ordered[starts[symbols] + rng.integers(self.sizes[symbols])]
-        return tokens
+            return self.places[symbols]
+        starts = np.cumsum(self.sizes) - self.sizes
+        return self._ordered[starts[symbols] + rng.integers(self.sizes[symbols])]
 
     @cached_property
     def draft_sums(self) -> Array:
@@ -105,7 +99,7 @@ class Case(Frozen):
         return np.concatenate([values / self.sizes, np.zeros((*values.shape[:-1], 1))], axis=-1)
 
     @property
-    def with_rejected(self) -> Case:
+    def with_rejected(self) -> "Case":
         """The case with one more pair of models, of which no draft is kept."""
         draft, target = np.zeros_like(self.draft[:1]), np.zeros_like(self.target[:1])
         draft[..., :-1] = 1 / (self.n - 1)
@@ -117,7 +111,7 @@ class Case(Frozen):
         )
 
     @cached_property
-    def after_any_symbol(self) -> Case:
+    def after_any_symbol(self) -> "Case":
         """The case with n + 1 pairs for each: at the beginning, and after each symbol."""
         return replace(self, draft=begun(self.draft), target=begun(self.target))
 
@@ -203,8 +197,7 @@ def _case(name: str, draft: Array, target: Array, **options: Any) -> Case:
 
 
 def _scaled(weights: Array) -> Array:
-    scaled: Array = weights / weights.sum(axis=-1, keepdims=True)
-    return scaled
+    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 class Answer(NamedTuple):

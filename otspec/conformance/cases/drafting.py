@@ -26,8 +26,7 @@ class Sample(NamedTuple):
     @property
     def lengths(self) -> IntArray:
         """How many drafts count, shape (size,)."""
-        count: IntArray = self.there.sum(axis=1)
-        return count
+        return self.there.sum(axis=1)
 
 
 UNKNOWN = -1  # a symbol that the target is still to draw
@@ -111,8 +110,7 @@ def drawn(sums: Array, rng: np.random.Generator) -> IntArray:
     """Draw one symbol from each row of cumulative weights, shape (size, n)."""
     # Below the total, so that the symbol has a weight.
     wanted = rng.random(len(sums)) * sums[:, -1]
-    symbols: IntArray = (sums <= wanted[:, None]).sum(axis=1)
-    return symbols
+    return (sums <= wanted[:, None]).sum(axis=1)
 
 
 class Left(NamedTuple):

@@ -122,8 +122,7 @@ NO_HISTORY: dict[str, Any] = {"frequency_penalty": 0.0, "bad_words": (), "gramma
 def _penalized(row: Array, text: Sequence[int], penalty: float) -> Array:
     """Lower each token's logit for each time that it was said."""
     counts = np.bincount(np.array(text, dtype=np.intp), minlength=len(row))
-    lowered: Array = row * np.exp(-penalty * counts)
-    return lowered
+    return row * np.exp(-penalty * counts)
 
 
 def _without_words(row: Array, text: Sequence[int], words: Sequence[Sequence[int]]) -> Array:

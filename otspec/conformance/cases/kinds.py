@@ -1,7 +1,5 @@
 """What is verified: drafts of one token, a block, or a tree; and reading what a verifier says."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -195,7 +193,7 @@ class Block(Tree):
     name: ClassVar[str] = "block"
 
     @classmethod
-    def of_length(cls, length: int, policy: Policy | None = None) -> Block:
+    def of_length(cls, length: int, policy: Policy | None = None) -> "Block":
         """Return the block of L drafts, of which a policy may leave some."""
         return cls(tuple(range(-1, length - 1)), policy=policy)
 
@@ -240,8 +238,7 @@ class Block(Tree):
 def _at(values: IntArray, index: IntArray) -> IntArray:
     """Return values at one index in each row, (size, k), (size,) -> (size,); 0 at −1."""
     padded = np.append(values, np.zeros((len(values), 1), dtype=values.dtype), axis=1)
-    found: IntArray = np.take_along_axis(padded, index[:, None] % padded.shape[1], axis=1)[:, 0]
-    return found
+    return np.take_along_axis(padded, index[:, None] % padded.shape[1], axis=1)[:, 0]
 
 
 def as_kind(kind: str, shape: Any, law: str, policy: Policy | None) -> Kind:

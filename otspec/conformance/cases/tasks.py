@@ -1,7 +1,5 @@
 """What a check consists of: a case, what is counted of it, and how its batches are made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -102,7 +100,7 @@ class Task(Frozen):
         gross = issubclass(self.batches, (Pairs, BesideOthers))
         return min(GROSS * detect, coarse / 2) if gross else detect
 
-    def placed(self, least: int, reserved: tuple[int, ...]) -> Task:
+    def placed(self, least: int, reserved: tuple[int, ...]) -> "Task":
         """Return the task with at least so many tokens, none of which is reserved."""
         case = placed(self.case, least, reserved)
         law = case if self.law is self.case else placed(self.law, least, reserved)

@@ -141,5 +141,4 @@ def taken(drafts: Sample, rows: IntArray) -> Sample:
 
 def _agreeing(*pairs: tuple[IntArray, IntArray]) -> IntArray:
     """Return in how many places pairs of rows agree, shape (size,)."""
-    count: IntArray = np.sum([(x == y).sum(axis=1) for x, y in pairs], axis=0)
-    return count
+    return np.sum([(x == y).sum(axis=1) for x, y in pairs], axis=0)

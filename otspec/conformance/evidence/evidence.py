@@ -55,8 +55,7 @@ class Sizes:
         ratio, freedom = np.array(RATIOS), max(self.cells - 1, 1)
         needed = -math.log(self.false_alarm) + math.log(2) + size * math.log1p(2 * self.rounding)
         statistic = (needed + freedom / 2 * np.log1p(ratio)) * 2 * (1 + ratio) / ratio
-        chances: Array = chndtr(statistic, freedom, size * raised(detect, self.peak))
-        return chances
+        return chndtr(statistic, freedom, size * raised(detect, self.peak))
 
     def fewest(self, detect: float) -> IntArray:
         """Return how many samples find a total variation, for each of :data:`RATIOS`."""
@@ -156,8 +155,7 @@ class Evidence(Frozen):
         average = np.logaddexp(parts[0], parts[1]) - math.log(2)
         found = average - seen @ np.log(law) - size * math.log1p(2 * self.needs.rounding)
         # Without rounding a cell may be impossible.
-        never: Array = np.where((counts[..., ~positive] > 0).any(axis=-1), math.inf, found)
-        return never
+        return np.where((counts[..., ~positive] > 0).any(axis=-1), math.inf, found)
 
     def wrong(self, counts: IntArray) -> bool:
         """Return whether the counts say that the law is another."""
@@ -170,8 +168,7 @@ class Evidence(Frozen):
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = np.nansum((counts - wanted) ** 2 / wanted, axis=-1)
         noncentrality = size * raised(self.needs.detect, self.needs.peak)
-        near: IntArray = chndtr(statistic, self.freedom, noncentrality) <= MISS / 8
-        return near
+        return chndtr(statistic, self.freedom, noncentrality) <= MISS / 8
 
     def looks(self) -> list[int]:
         """Return after how many samples to look, rising; the last are all."""

@@ -1,7 +1,5 @@
 """A verifier in parts, of which a fault replaces one; every random choice of it is a branch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -17,7 +15,7 @@ WHOLE_TEXT = 1 << 30  # tokens that a text still needs where none is near its en
 
 
 class Machine(Chance):
-    """The parts of a right verifier, of which a fault replaces one.
+    """The parts of a correct verifier, of which a fault replaces one.
 
     It stands for all that the program of a rule reads: the drafted tree, the chance, and the rule
     itself with its formulas (:class:`otspec.blocks.block_verification.LastToFirst`). Drafts are
@@ -183,7 +181,7 @@ class Machine(Chance):
         """Return the weight of a node that is below one of a weight."""
         return min(1.0, above * self.odds(wanted, offered)) if above > 0 else 0.0
 
-    def last_weight(self, drafts: Machine, weight: float) -> float:
+    def last_weight(self, drafts: "Machine", weight: float) -> float:
         """Return the chance of a whole block of a weight."""
         return weight
 

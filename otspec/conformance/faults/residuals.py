@@ -4,7 +4,7 @@ from otspec.conformance.faults.base import known, part
 from otspec.conformance.faults.machine import Machine, normalized
 from otspec.conformance.faults.setting import Row
 
-SUBTRACT = "after each rejection the residual is (target − draft)₊ of what was wanted, over its sum"
+SUBTRACT = "after each rejection replace the wanted row by (wanted − draft)₊, divided by its sum"
 residual, left = part("residual"), part("left")
 
 

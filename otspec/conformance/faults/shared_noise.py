@@ -5,8 +5,6 @@ E the exponential noise of the seed and the position. A draft is kept if it is t
 replaces one part: whose noise is taken, that of which position, or what is raced over.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -56,7 +54,7 @@ class Seen(Frozen):
     rows: Rows
     texts: IntArray  # (size, T): symbols; −1 behind the last
 
-    def explained(self, verifier: SharedNoise, race: Race) -> bool:
+    def explained(self, verifier: "SharedNoise", race: Race) -> bool:
         """Return whether a verifier says the same, as far as both texts go."""
         sample = self.rows.sample
         for row, (variant, drafts) in enumerate(zip(sample.variants, sample.drafts, strict=True)):
@@ -79,7 +77,7 @@ class Seen(Frozen):
 
 
 class SharedNoise:
-    """A right verifier of shared noise, in parts."""
+    """A correct verifier of shared noise, in parts."""
 
     def verify(self, step: Step) -> tuple[int, list[int]]:
         """Return the last node that is kept, −1 for none, and the tokens up to the one after it."""

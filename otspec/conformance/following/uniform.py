@@ -1,7 +1,5 @@
 """A uniform random number of which only comparisons are known: each is a branch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from otspec._base.arithmetic import Number
@@ -41,7 +39,7 @@ class Uniform:
         """Whether anything is known of it but its place in a race."""
         return self.low > 0 or self.high < 1
 
-    def align(self, other: Uniform) -> None:
+    def align(self, other: "Uniform") -> None:
         """Narrow this number and another one until their bounds are the same, or apart."""
         for one, two in ((self, other), (other, self)):
             for edge in two.bounds:
@@ -86,7 +84,7 @@ class Uniform:
             )
         return self._racer
 
-    def times(self, factor: Uniform) -> Product:
+    def times(self, factor: "Uniform") -> Product:
         """Return the product with another uniform number; both must be unused elsewhere."""
         if self._products is None:
             if self._racer is not None or self._is_factor:

@@ -30,8 +30,7 @@ def inside_rises(rates: Distribution, k: int) -> Array:
         return rates.copy()
     if k == 2:
         return inside_pairs(rates)
-    found: Array = set_rises(rates, k) if arithmetic.is_exact(rates) else race.rises(rates, [k])[0]
-    return found
+    return set_rises(rates, k) if arithmetic.is_exact(rates) else race.rises(rates, [k])[0]
 
 
 def inside_of_prefixes(rates: Distribution, ks: Sequence[int]) -> Array:

@@ -43,11 +43,9 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
 
-_MOST_COUNTS = 1 << 28
-"""Most numbers that a quadrature holds (2 GB)."""
+_MOST_COUNTS = 1 << 28  # most numbers that a quadrature holds (2 GB)
 _BLOCK = 16
-STEP, EARLY, LATE = 34, 37, 60
-"""Errors, as negative logarithms."""
+STEP, EARLY, LATE = 34, 37, 60  # errors, as negative logarithms
 
 
 def quadrature(
@@ -77,8 +75,7 @@ def _from_each_on(masses: Array) -> Array:
         blocks[i] += blocks[i - 1]
     before = np.cumsum(blocks[-1], dtype=np.longdouble)[:-1]
     blocks[:, 1:] += before.astype(float)
-    sums: Array = blocks.T.ravel()[: len(masses)][::-1]
-    return sums
+    return blocks.T.ravel()[: len(masses)][::-1]
 
 
 def _nodes(rates: Array, outside: Array, ks: IntArray, slow: float) -> tuple[Array, Array]:
@@ -137,12 +134,9 @@ def sure_mean(k: int, digits: float) -> float:
     return mean
 
 
-_CHUNK = 1 << 22
-"""Most random numbers drawn at once (32 MB)."""
-_TOKENS = 256
-"""Most tokens of a chunk: sums of more lose digits, and do not fit into fast memory."""
-_HEAVY = 2.0
-"""A token whose rate times the last time is more is passed alone."""
+_CHUNK = 1 << 22  # most random numbers drawn at once (32 MB)
+_TOKENS = 256  # most tokens of a chunk: sums of more lose digits, and do not fit into fast memory
+_HEAVY = 2.0  # a token whose rate times the last time is more is passed alone
 _GROWTH = 200.0
 """Most rate times the last time in a chunk; its counts grow by at most the exponential of it."""
 
@@ -210,8 +204,7 @@ def _pass_heavy(
     density *= missing
     counts[1:] += more
     density[1:] += terms[:-1]
-    found: Array = (weights * terms[ks - 1]).sum(axis=1)
-    return found
+    return (weights * terms[ks - 1]).sum(axis=1)
 
 
 def pass_light(

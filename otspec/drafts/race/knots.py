@@ -37,13 +37,11 @@ _TERMS = 24
 _POWERS = 18
 _GROWTH = 200.0
 """Most rate times the last time in a chunk; its counts grow by at most the exponential of it."""
-_BLOCK = 16
-"""A chunk ends at a multiple of so many tokens."""
+_BLOCK = 16  # a chunk ends at a multiple of so many tokens
 _FAINT = 1 / 512
 _FAINT_TERMS = 8
 """A light token of pt up to 1/512 needs so few powers; the next is 1e-21 of the first."""
-_KEPT = 1 << 16
-"""Most numbers of a state of the race to go on from it later (half a megabyte)."""
+_KEPT = 1 << 16  # most numbers of a state of the race to go on from it later (half a megabyte)
 
 _State: TypeAlias = tuple[Array, Array]
 """Pr(N = i) of tokens that were passed, (k, m), and Σ (pt)^m of light ones since, (24,)."""

@@ -7,8 +7,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.compiling import compiled
 
-_LIGHT = 1 / 32
-"""Up to here e^x − 1 is eight terms of its series, the next of which is below 1e-18."""
+_LIGHT = 1 / 32  # up to here e^x − 1 is eight terms of its series, the next of which is below 1e-18
 _3, _4, _5, _6, _7, _8 = (1 / math.factorial(i) for i in range(3, 9))
 
 

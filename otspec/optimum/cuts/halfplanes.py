@@ -10,8 +10,6 @@ takes one sort. What :data:`MOST` values leave, such as ties all over an interva
 walks along the lines that cross it.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from heapq import heappop, heappush
@@ -116,7 +114,7 @@ class _Interval(NamedTuple):
     right: _Point
 
     @classmethod
-    def between(cls, left: _Point, right: _Point) -> _Interval:
+    def between(cls, left: _Point, right: _Point) -> "_Interval":
         """Return the interval of two points."""
         slope = (right.value - left.value) / (right.sigma - left.sigma)
         sigma = min(max(-2 * slope, left.sigma), right.sigma)

@@ -6,20 +6,35 @@ accepts Σ min(b, q). Whether b has the property is a minimum cut once more, wit
 where the best cut is a prefix by ascending target/draft, the prefixes by b/draft are enough.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from fractions import Fraction
 from functools import singledispatch
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from otspec import ratios
-from otspec._base.arithmetic import Array, IntArray, Number, as_number, positive_part, prefix_sums
+from otspec._base.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_number,
+    positive_part,
+    prefix_sums,
+    sums_by,
+)
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Independent, Masked, WithoutReplacement
-from otspec.drafts.base import TooManyTuplesError
+from otspec.drafts.base import Support, TooManyTuplesError, support
 from otspec.drafts.fixed import Certain
 from otspec.drafts.single import ByRatio, FixedButOne
-from otspec.optimum.cuts import flow, halfplanes, prefix
+from otspec.optimum.cuts import halfplanes, prefix
 from otspec.optimum.pools.pools import by_token, clipped_law
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
+
 
 TABLE_LIMIT = 10_000
 """Most tuples of two independent drafts for which the flow is computed (about a second)."""
@@ -85,7 +100,7 @@ bounded_cut.register(FixedButOne, after_fixed_with_bound)
 @singledispatch
 def minimum_cut(law: DraftLaw, target: Distribution) -> IntArray:
     """Return a token set that minimizes the bound, by whichever way the law allows."""
-    return flow.by_max_flow(law, target)
+    return by_max_flow(law, target)
 
 
 minimum_cut.register(ByRatio, prefix.by_ratio)
@@ -97,7 +112,7 @@ minimum_cut.register(Certain, drafted)
 def _of_masked(law: Masked, target: Distribution) -> IntArray:
     """Cut the law with the drafts as they were drawn: those withdrawn cost nothing (Theory, 36)."""
     if law.set_aside is None:
-        return flow.by_max_flow(law, target)
+        return by_max_flow(law, target)
     cut = minimum_cut(law.set_aside, law.target_aside(target))
     return np.append(np.intersect1d(cut, law.keep), law.null).astype(np.intp)
 
@@ -109,7 +124,7 @@ def _of_two(law: Independent, target: Distribution) -> IntArray:
     if law.k == 2:
         return halfplanes.best_halfplane(law.drafts[0], law.drafts[1], target)
     try:
-        return flow.by_max_flow(law, target)
+        return by_max_flow(law, target)
     except TooManyTuplesError as error:
         raise TooManyTuplesError(
             f"{error}; rules.PriorityMixture(law, target, pools=256) certifies an interval"
@@ -120,7 +135,7 @@ def _of_two(law: Independent, target: Distribution) -> IntArray:
 def best_selection(law: DraftLaw, target: Distribution) -> Array | None:
     """Return a feasible law of the selected draft whose Σ min(b, q) is the optimum."""
     # None where none can be had: for two independent drafts with more than 10,000 tuples.
-    return flow.selection_by_max_flow(law, target)
+    return selection_by_max_flow(law, target)
 
 
 @best_selection.register
@@ -154,13 +169,13 @@ def _of_independent(law: Independent, target: Distribution) -> Array | None:
         return best_selection(IID(law.drafts[0], 1), target)
     if law.k == 2 and law.table_rows() > TABLE_LIMIT:  # its cut took no flow
         return None
-    return flow.selection_by_max_flow(law, target)
+    return selection_by_max_flow(law, target)
 
 
 @singledispatch
 def shortfall(law: DraftLaw, selection: Distribution) -> Number:
     """Return the largest P(all drafts inside A) − b(A): 0 for a feasible selection law."""
-    return flow.shortfall_by_max_flow(law, selection)
+    return shortfall_by_max_flow(law, selection)
 
 
 @shortfall.register
@@ -185,4 +200,93 @@ def _of_fixed(law: FixedButOne, selection: Distribution) -> Number:
 def _short_of_independent(law: Independent, selection: Distribution) -> Number:
     if law.k == 1:
         return shortfall(IID(law.drafts[0], 1), selection)
-    return flow.shortfall_by_max_flow(law, selection)
+    return shortfall_by_max_flow(law, selection)
+
+
+SET_LIMIT = 50_000  # most distinct draft sets for which the network is built (about a minute)
+
+
+def by_max_flow(law: DraftLaw, target: Distribution) -> IntArray:
+    """Return the minimum cut of any law, exactly for the numbers given: ascending token ids."""
+    # Source → T (mass of the draft set T) → tokens of T → sink (target), in whole numbers.
+    import networkx
+
+    network, _, _ = _network(_draft_sets(law), target)
+    _, (source_side, _) = networkx.minimum_cut(network, "source", "sink")
+    kept = [token for token in range(law.n) if ("token", token) in source_side]
+    return np.array(kept, dtype=np.intp)
+
+
+def selection_by_max_flow(law: DraftLaw, target: Distribution) -> Array:
+    """Return a law of the selected draft that accepts as much of the target as the flow carries."""
+    # What is carried of a draft set selects its token; the rest of the set selects the first.
+    seen = _draft_sets(law)
+    carried, masses, _, scale = _carried(seen, target)
+    first = seen.tokens[np.searchsorted(seen.rows, np.arange(len(masses)))]
+    selected = sums_by(seen.tokens, carried, law.n)
+    np.add.at(selected, first, masses - sums_by(seen.rows, carried, len(masses)))
+    return np.array([as_number(Fraction(mass, scale), like=target) for mass in selected],
+                    dtype=target.dtype)  # fmt: skip
+
+
+def shortfall_by_max_flow(law: DraftLaw, selection: Distribution) -> Number:
+    """Return by how much a law of the selected draft misses P(all drafts inside A) at worst."""
+    # It is what cannot be carried within the law (Hall's theorem). The flow is added up: the result
+    # is right or too large whatever its algorithm does.
+    seen = _draft_sets(law)
+    carried, masses, room, scale = _carried(seen, selection)
+    of_sets = sums_by(seen.rows, carried, len(masses))
+    to_tokens = sums_by(seen.tokens, carried, law.n)
+    valid = (carried >= 0).all() and (of_sets <= masses).all() and (to_tokens <= room).all()
+    missed = masses.sum() - (carried.sum() if valid else 0)
+    return as_number(Fraction(missed, scale), like=selection)
+
+
+def _draft_sets(law: DraftLaw) -> Support:
+    seen = support(law)
+    if len(seen.masses) > SET_LIMIT:
+        raise ValueError(
+            f"the law has {len(seen.masses):,} distinct draft sets, too many for max flow "
+            f"(at most {SET_LIMIT:,}): use a smaller vocabulary or fewer drafts"
+        )
+    return seen
+
+
+def _network(seen: Support, target: Distribution) -> "tuple[DiGraph[Hashable], Array, int]":
+    """Return source → T → tokens of T → sink, its capacities, and by what they are scaled."""
+    import networkx
+
+    capacities, scale = whole_numbers([*seen.masses, *target])
+    size = len(seen.masses)
+    network: DiGraph[Hashable] = networkx.DiGraph()
+    network.add_nodes_from(["source", "sink"])
+    for row in range(size):
+        network.add_edge("source", ("drafts", row), capacity=capacities[row])
+    # Without a capacity an edge is unbounded.
+    network.add_edges_from((("drafts", row), ("token", token)) for row, token in _pairs(seen))
+    for token, capacity in enumerate(capacities[size:]):
+        network.add_edge(("token", token), "sink", capacity=capacity)
+    return network, np.array(capacities, dtype=object), scale
+
+
+def _carried(seen: Support, target: Distribution) -> tuple[Array, Array, Array, int]:
+    """Return the maximum flow by pair, the capacities of sets and of tokens, and their scale."""
+    import networkx
+
+    network, capacities, scale = _network(seen, target)
+    _, flows = networkx.maximum_flow(network, "source", "sink")
+    carried = [flows["drafts", row]["token", token] for row, token in _pairs(seen)]
+    masses, room = np.split(capacities, [len(seen.masses)])
+    return np.array(carried, dtype=object), masses, room, scale
+
+
+def _pairs(seen: Support) -> Iterator[tuple[int, int]]:
+    return zip(seen.rows.tolist(), seen.tokens.tolist(), strict=True)
+
+
+def whole_numbers(values: list[Number]) -> tuple[list[int], int]:
+    """Scale numbers to integers by their common denominator, the second result."""
+    # Floats are rationals too.
+    fractions = [Fraction(value) for value in values]
+    scale = math.lcm(*(fraction.denominator for fraction in fractions))
+    return [int(fraction * scale) for fraction in fractions], scale

@@ -3,8 +3,6 @@
 Optimal ones come from linear programs, with lossless or lossy output (Theory, 29).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +15,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.coupling import Coupling, accepted_weights
 from otspec.distributions import Distribution, DistributionLike, as_distribution, normalized
 from otspec.drafts import DraftLaw
-from otspec.drafts.support import Support
+from otspec.drafts.base import Support
 from otspec.optimum.budgets import Outputs, TotalVariation
 from otspec.programs import Formulation, ProgramName, formulate
 from otspec.solvers import Solution, SolverName
@@ -161,7 +159,7 @@ class Plan(Frozen):
                 raise ValueError(f"the plan's {name} marginal is off by {plain(worst)}")
 
     @cached_property
-    def decomposition(self) -> Decomposition:
+    def decomposition(self) -> "Decomposition":
         """The plan split into selecting a draft and accepting it.
 
         Every accepted pair is selected; what a row does not accept selects its first token.
@@ -211,7 +209,7 @@ class Decomposition(Frozen):
         accepted = accepted_weights(self.weights, self.support.tokens, target)
         return Plan(self.support, self.target, accepted)
 
-    def within(self, budget: TotalVariation) -> Decomposition:
+    def within(self, budget: TotalVariation) -> "Decomposition":
         """Return the same selection for the output that is nearest to its law within a budget."""
         target = self.target.astype(self.weights.dtype)
         allowed = TotalVariation(as_number(budget.amount, like=target))

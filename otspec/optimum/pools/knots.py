@@ -5,8 +5,6 @@ Here every knot is two floats, and powers are made of what keeps its digits: the
 from the mass above where that is less, and a chord's width over its upper end (Pooled, prop. 5).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -31,7 +29,7 @@ class Knots(Frozen):
     rest: Array  # (m + 1,): what is to be added to them
 
     @classmethod
-    def of(cls, masses: Array) -> Knots:
+    def of(cls, masses: Array) -> "Knots":
         """Return the knots of pools of the given masses, shape (m,)."""
         from otspec._base import compiling
         from otspec.optimum.pools import knots_pass  # imports Numba, if it is there
@@ -41,7 +39,7 @@ class Knots(Frozen):
         return cls(*map(prefix_sums, in_parts(masses)))
 
     @classmethod
-    def of_tokens(cls, masses: Array, index: IntArray, count: int) -> Knots:
+    def of_tokens(cls, masses: Array, index: IntArray, count: int) -> "Knots":
         """Return the knots of pools of tokens, in floats: each token's pool is its index."""
         from otspec._base import compiling
         from otspec.optimum.pools import knots_pass  # imports Numba, if it is there

@@ -5,8 +5,6 @@ minimum cut is at the knot s that maximizes G − Q, with Q of the target: a law
 at least q below s and at most q above it, token by token.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -57,7 +55,7 @@ class Pools(Frozen):
             return self.by_pool
         return Knots.of_tokens(self.tokens, self.index, len(self.draft))
 
-    def in_small_units(self) -> Pools:
+    def in_small_units(self) -> "Pools":
         """Return the same pools with draft masses in units of 2^−512; exact ones as they are."""
         # Then selection over draft mass is a float for subnormal masses too: what is selected of
         # such a pool may be all that one heavy token leaves over.

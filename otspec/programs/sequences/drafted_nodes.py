@@ -1,7 +1,5 @@
 """Laws of drafted trees, by the laws of the children of each node (Theory, 16)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -68,7 +66,7 @@ class DraftedNodes(Drafted):
         return all(law.law.iid for level in self._laws for law in level)
 
     @cached_property
-    def _laws(self) -> tuple[tuple[_Children, ...], ...]:
+    def _laws(self) -> "tuple[tuple[_Children, ...], ...]":
         """The laws of the children after each text of each length; equal ones are one."""
         known: dict[tuple[int, object], _Children] = {}
         levels = []

@@ -1,7 +1,5 @@
 """Laws of drafted texts: how likely one of some texts is among them (Theory, 16)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -154,7 +152,7 @@ class DraftedSets(Drafted):
             for sequence in sequences:
                 as_tokens(sequence, self.n, "a candidate")
 
-    def up_to_end(self, target: LanguageModel) -> DraftedSets:
+    def up_to_end(self, target: LanguageModel) -> "DraftedSets":
         """Return the law of the sets up to the end of a target's texts."""
         law: dict[Sequences, Any] = {}
         for sequences, mass in self.candidates.items():

@@ -1,7 +1,5 @@
 """Select one drafted sequence, then verify it alone: the optimum and its plan (Theory, 18)."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
@@ -48,7 +46,7 @@ class PathPlan(Frozen):
     at_least: Levels
 
     @classmethod
-    def of(cls, bound: PriceBound, selected: Array, at_least: Levels) -> PathPlan:
+    def of(cls, bound: PriceBound, selected: Array, at_least: Levels) -> "PathPlan":
         """Return the plan of a solution; what a float solver leaves of a zero is mended.
 
         What a set does not select is selected with its first sequence; no A(s) is above what is

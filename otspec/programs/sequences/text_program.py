@@ -1,7 +1,5 @@
 """What i.i.d. paths keep at best, with tangents (Programs, 6), and other trees (Theory, 17)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +44,7 @@ def _of_length(marks: Marks, length: int, n: int) -> Marks:
 
 def depth_bound(
     drafted: DraftedNodes, target: LanguageModel, corrects: str = "block"
-) -> PriceBound:
+) -> "PriceBound":
     """Return the bound of :func:`depth_cuts`: the price of a text counts its marked beginnings.
 
     Parameters
@@ -190,7 +188,7 @@ class TextProgram(KeptTexts):
         found = [columns[places // self.drafted.n] for columns, places in pairs]
         return np.concatenate([*found, np.zeros(0, dtype=np.intp)])
 
-    def solve(self) -> TextOptimum:
+    def solve(self) -> "TextOptimum":
         """Return what can be kept, in floats, with prices that bound it.
 
         Raises
@@ -223,7 +221,7 @@ class TextOptimum(Frozen):
         A(s), how likely what is kept begins with s, within that share.
     """
 
-    bound: PriceBound
+    bound: "PriceBound"
     least: float
     most: float
     at_least: Levels
@@ -261,7 +259,7 @@ class PriceBound(Frozen):
     @classmethod
     def of(
         cls, drafted: Drafted, target: LanguageModel, corrects: str, prices: Levels
-    ) -> PriceBound:
+    ) -> "PriceBound":
         """Return the bound of prices."""
         masses = text_masses(target, drafted.depth, "target")
         left = CORRECTIONS[as_corrects(corrects)].left(prices, masses, drafted.n)

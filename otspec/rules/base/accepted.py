@@ -167,8 +167,7 @@ def add_first(accepted: Array, drafts: Sequence[int], row: Array) -> None:
         accepted[drafts.index(token), token] += row[token]
 
 
-FEW = 20_000
-"""Most draft tuples that are enumerated to say which draft is accepted."""
+FEW = 20_000  # most draft tuples that are enumerated to say which draft is accepted
 
 
 class NotExactError(ValueError):
@@ -201,8 +200,7 @@ def all_tuples(rule: Rule) -> tuple[IntArray, Array]:
 
 def enumerated_law(rule: Rule) -> Array:
     """Return a rule's accepted law by enumerating the drafts."""
-    accepted: Array = enumerated_by_position(rule).sum(axis=0)
-    return accepted
+    return enumerated_by_position(rule).sum(axis=0)
 
 
 def few_by_position(rule: Rule) -> Array:

@@ -11,8 +11,7 @@ from otspec.rules.base.rule import NotExactError
 
 HALVINGS = 200
 """Halvings of an exact root's bracket; a rational root of up to 100 bits is then recognized."""
-_BITS = 320
-"""Binary digits of the bounds by which most comparisons are decided."""
+_BITS = 320  # binary digits of the bounds by which most comparisons are decided
 
 
 def at_least_once(probability: Any, k: int) -> Any:
@@ -29,8 +28,7 @@ def geometric(ratio: Any, k: int) -> Any:
     # In about log₂ k steps. Floats keep their digits: all that is added up is positive.
     if is_exact(np.asarray(ratio)):
         refuse_long_power(ratio, k)
-        exact: Any = np.frompyfunc(lambda each: _exact_geometric(each, k), 1, 1)(ratio)
-        return exact
+        return np.frompyfunc(lambda each: _exact_geometric(each, k), 1, 1)(ratio)
     total, highest = ratio * 0 + 1, ratio
     for bit in bin(k)[3:]:  # the binary digits of k after the first
         total, highest = total * (1 + highest), highest * highest
@@ -98,8 +96,7 @@ def crossing(above: Fraction, below: Fraction, low: Fraction, high: Fraction, k:
     return last
 
 
-MOST_STEPS, MOST_EXACT_STEPS = 10**9, 10**7
-"""Most terms, n·k², in floats and in exact arithmetic."""
+MOST_STEPS, MOST_EXACT_STEPS = 10**9, 10**7  # most terms, n·k², in floats and in exact arithmetic
 
 
 def refuse_many_counts(rule: PairRule) -> None:

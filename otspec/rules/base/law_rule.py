@@ -1,7 +1,5 @@
 """Rules made from a draft law and a target: masked rules (Theory, 36), and a user's own program."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
@@ -150,7 +148,7 @@ class ProgramRule(LawRule):
         as_callable(self.function, "function", "a function verify(drafts, chance)")
 
     @classmethod
-    def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> ProgramRule:  # noqa: ARG003
+    def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> "ProgramRule":  # noqa: ARG003
         """Refuse with a ``ValueError``: a pair does not say what to run."""
         raise ValueError("function is missing: call ProgramRule(draft_law, target, function)")
 

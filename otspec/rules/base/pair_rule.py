@@ -20,8 +20,7 @@ from otspec.rules.base.accepted import acceptance_or_estimate
 from otspec.rules.base.law_rule import MaskedRule
 from otspec.rules.base.rule import Rule
 
-MOST_LISTED = 1_000_000
-"""Most drafts that an answer for each of them is listed for."""
+MOST_LISTED = 1_000_000  # most drafts that an answer for each of them is listed for
 
 
 @dataclass(frozen=True, eq=False)

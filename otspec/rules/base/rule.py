@@ -1,7 +1,5 @@
 """What every verification rule answers, and the answers that follow from its kernel."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
@@ -46,8 +44,6 @@ class Rule(Frozen, ABC):
     """The law of the drafts that the rule verifies; None if that may be any."""
     only_k: ClassVar[int | None] = None
     """The only number of drafts that the rule takes, if there is just one."""
-    exact: ClassVar[bool] = True
-    """Whether the rule works with fractions, too; exact rules are tested with ``==``."""
     batch: ClassVar[str | None] = None
     """The function of :mod:`otspec.batch` that does the same, if there is one."""
     formula: ClassVar[bool] = True
@@ -65,12 +61,12 @@ class Rule(Frozen, ABC):
     """By how much a float output law may be off because of how the rule was made."""
 
     @classmethod
-    def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Rule:  # noqa: ARG003
+    def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> "Rule":  # noqa: ARG003
         """Return the rule for k drafts of one distribution; ``ValueError`` if there is none."""
         raise ValueError(f"{cls.__name__} is not made from a draft, a target and k: call it itself")
 
     @classmethod
-    def of_law(cls, law: DraftLaw, target: DistributionLike) -> Rule:  # noqa: ARG003
+    def of_law(cls, law: DraftLaw, target: DistributionLike) -> "Rule":  # noqa: ARG003
         """Return the rule for drafts of a law; ``ValueError`` if the rule verifies other laws."""
         raise ValueError(f"{cls.__name__} is not made from a law and a target: call it itself")
 
@@ -124,8 +120,7 @@ class Rule(Frozen, ABC):
 
     def kernel(self, x: Sequence[int]) -> Distribution:
         """Return the law of the output given k drafts, shape (n,); ``ValueError`` for others."""
-        kernel: Distribution = self.joint_kernel(x).sum(axis=0)
-        return kernel
+        return self.joint_kernel(x).sum(axis=0)
 
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
         """Draw the output for k drafts, and whether it is one of them; else ``ValueError``."""

@@ -1,7 +1,5 @@
 """What is accepted of a draft that was selected in stages (Canonical, alg. 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -22,10 +20,8 @@ from otspec.rules.importance.stages import Stage
 
 MOST_STEPS, MOST_EXACT_STEPS = 10**7, 2 * 10**6
 """Most terms, n²·k for each state that is told apart; in fractions n·k times as much each."""
-MOST_COMPARED = 10**8
-"""Pairs of drafts that are looked at for an estimate in a comparison."""
-_TOGETHER = 2**20
-"""Numbers that are worked on at once."""
+MOST_COMPARED = 10**8  # pairs of drafts that are looked at for an estimate in a comparison
+_TOGETHER = 2**20  # numbers that are worked on at once
 _After: TypeAlias = Callable[[int, int], int]
 """(state, i) → the state after draft i is the token that is looked for."""
 
@@ -40,7 +36,7 @@ class VerifiedSelection(Frozen):
     # (n,): what is drawn otherwise: a law of tokens that ``verified`` leaves out
     repair: Distribution
 
-    def of_first(self, k: int) -> VerifiedSelection:
+    def of_first(self, k: int) -> "VerifiedSelection":
         """Return the same for the first k drafts."""
         return VerifiedSelection(self.selection.of_first(k), self.verified, self.kept, self.repair)
 
@@ -105,7 +101,7 @@ class VerifiedSelection(Frozen):
         known = self._known(law, 2) + self.kept * (hits * residual).sum()
         return as_number(known, like=self.verified)
 
-    def estimate(self, size: int = 2_000, seed: int = 0) -> SelectionEstimate:
+    def estimate(self, size: int = 2_000, seed: int = 0) -> "SelectionEstimate":
         """Estimate all of it, with the residual hits simulated and the rest exact."""
         return SelectionEstimate(self, as_size(size, least=2, width=self.k), as_seed(seed))
 
@@ -142,11 +138,9 @@ class VerifiedSelection(Frozen):
     def by_token(self) -> Array:
         """Return the probability that the output is y and one of the drafts, shape (n,)."""
         if self.k <= 2:
-            few: Array = self.by_position().sum(axis=0)
-            return few
+            return self.by_position().sum(axis=0)
         output = self.kept * self.verified + (1 - self.kept) * self.repair
-        accepted: Array = positive_part(output - self._by_state(_first, 1)[0])
-        return accepted
+        return positive_part(output - self._by_state(_first, 1)[0])
 
     def by_position(self) -> Array:
         """Return the probability that the output is y and draft i the first that is y: (k, n)."""
@@ -190,8 +184,7 @@ class VerifiedSelection(Frozen):
         if self.kept == 1:
             return np.array(kept)
         repaired = [first * (1 - second), second * (1 - first), first * second]
-        found: Array = self.kept * np.array(kept) + (1 - self.kept) * repair * np.array(repaired)
-        return found
+        return self.kept * np.array(kept) + (1 - self.kept) * repair * np.array(repaired)
 
     def _by_state(self, after: _After, states: int) -> Array:
         """Return how likely each token is the output, by where it is drafted: (states, n)."""
@@ -225,8 +218,7 @@ class VerifiedSelection(Frozen):
         accepted = placed[:, np.arange(len(tokens)), tokens] * chance[tokens]
         drawn = (placed * (1 - chance)).sum(axis=2) * residual[tokens]
         repaired = placed.sum(axis=2) * self.repair[tokens]
-        found: Array = self.kept * (accepted + drawn) + (1 - self.kept) * repaired
-        return found
+        return self.kept * (accepted + drawn) + (1 - self.kept) * repaired
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,10 +22,8 @@ from otspec.rules.importance.selection import StagedSelection
 from otspec.rules.importance.stages import Stage
 from otspec.solvers import SOLVERS, SolverName
 
-MOST_STAGES = 10_000
-"""Most drafts; each but the first takes a linear program."""
-FREE = 32
-"""How many tokens a linear program covers where nothing is said."""
+MOST_STAGES = 10_000  # most drafts; each but the first takes a linear program
+FREE = 32  # how many tokens a linear program covers where nothing is said
 
 
 def as_free(free: object) -> int:

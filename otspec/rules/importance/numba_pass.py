@@ -8,18 +8,18 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.compiling import compiled, jitable
 
-_NEAR = 64
-"""A token that comes after so few later ones is put in its place; else it is set apart."""
+_NEAR = 64  # a token that comes after so few later ones is put in its place; else it is set apart
 _OFTEN = 32
 """A later token that so many come before, one after the other, is set apart instead of these."""
 _PUSHED = 4
 """How many places, for each token, are tokens pushed on at most to put others in their place."""
 
+# Loops stand in place of NumPy's functions where these take Numba long to compile.
+
 
 @jitable
 def _value(masses: Array, i: int) -> float:
-    value: float = masses[2, i] - masses[0, i] * masses[1, i]
-    return value
+    return masses[2, i] - masses[0, i] * masses[1, i]
 
 
 @jitable
@@ -28,8 +28,7 @@ def _before(tokens: IntArray, masses: Array, i: int, token: int, value: float) -
     other = _value(masses, i)
     if other != value:  # a branch that is foreseen: half the time of one condition
         return other > value
-    before: bool = tokens[i] < token
-    return before
+    return tokens[i] < token
 
 
 @jitable
@@ -44,8 +43,9 @@ def _merge(
     tokens: IntArray, masses: Array, low: int, apart: IntArray, masses_apart: Array, moved: int
 ) -> None:
     """Sort what was set apart, and merge it with the tokens from a place on."""
-    ranked = np.arange(moved)[::-1].copy()  # which is nearly their order
-    gap = 1
+    ranked, gap = np.empty(moved, np.intp), 1
+    for i in range(moved):
+        ranked[i] = moved - 1 - i  # which is nearly their order
     while gap < moved // 3:
         gap = 3 * gap + 1
     while gap > 0:
@@ -147,8 +147,9 @@ fast_meet = compiled(meet)
 @jitable
 def _distances(got: Array, surplus: Array) -> IntArray:
     """Return how many pushes each token is from one that lacks something; s + 1 if none leads."""
-    size = len(surplus)
-    distance = np.where(surplus < 0, 0, size + 1)
+    size, distance = len(surplus), np.empty(len(surplus), np.intp)
+    for i in range(size):
+        distance[i] = 0 if surplus[i] < 0 else size + 1
     for steps in range(size):
         reached = False
         for i in range(size):
@@ -167,8 +168,9 @@ def _distances(got: Array, surplus: Array) -> IntArray:
 def _push(got: Array, surplus: Array, distance: IntArray, level: int) -> None:
     """Move what tokens of a level have too much to those of the level before."""
     size = len(surplus)
-    active = np.flatnonzero((distance == level) & (surplus > 0))
-    for i in active:
+    for i in range(size):
+        if distance[i] != level or not surplus[i] > 0:
+            continue
         until, more = 0.0, surplus[i]
         for j in range(size):
             if distance[j] == level - 1:
@@ -283,7 +285,10 @@ def settle_all(got: Array, surplus: Array) -> None:
     size = len(surplus)
     distance = np.empty(size, np.intp)
     for first in range(size - 1):
-        if not (got[first + 1 :, first] > 0).any():
+        held = False
+        for later in range(first + 1, size):
+            held = held or got[later, first] > 0
+        if not held:
             continue
         reached = _reached(got, surplus, first)
         for second in range(first + 1, size):

@@ -1,7 +1,5 @@
 """Selection of one of several drafts, two at a time (Canonical, alg. 1, remark 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -35,7 +33,7 @@ class StagedSelection(Frozen):
             return self.stages
         return stages_of(self.laws, self.target, self.free, self.solver)
 
-    def of_first(self, k: int) -> StagedSelection:
+    def of_first(self, k: int) -> "StagedSelection":
         """Return the selection of the first drafts, which are selected among in the same way."""
         first = StagedSelection(self.laws[:k], self.target, self.free, self.solver)
         if "stages" in vars(self):
@@ -50,8 +48,7 @@ class StagedSelection(Frozen):
     @property
     def undrafted(self) -> Array:
         """How likely each token is none of the drafts, shape (n,)."""
-        undrafted: Array = np.prod([1 - law for law in self.laws], axis=0)
-        return undrafted
+        return np.prod([1 - law for law in self.laws], axis=0)
 
     def weights(self, drafts: IntArray) -> Array:
         """Return how likely each draft of each row is the selected one: (m, k) -> (m, k)."""

@@ -130,8 +130,7 @@ def _open(held: Array, surplus: Array) -> Array:
     # One hands on its share of a pair that is not settled. Or it keeps the mass and the other gives
     # up as much.
     tokens = np.arange(len(surplus))
-    ways: Array = held | _may_give_up(surplus, tokens[:, None], tokens)
-    return ways
+    return held | _may_give_up(surplus, tokens[:, None], tokens)
 
 
 def _turn(got: Array, held: Array, surplus: Array, way: list[int]) -> None:

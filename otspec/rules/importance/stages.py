@@ -14,12 +14,9 @@ from otspec.programs.truncated import descending, descending_again, places_in, s
 from otspec.rules.importance.shared_pairs import quick_pairs, shared_pairs
 from otspec.solvers import SolverName, solve
 
-FEW = 4_096
-"""Up to so many tokens NumPy is as quick as loading what is compiled."""
-_BYTES_OF_PAIR = 80
-"""Peak memory of a stage for each pair of free tokens."""
-_MOVED = 2_048
-"""Most tokens that change places from stage to stage without all being sorted again."""
+FEW = 4_096  # up to so many tokens NumPy is as quick as loading what is compiled
+_BYTES_OF_PAIR = 80  # peak memory of a stage for each pair of free tokens
+_MOVED = 2_048  # most tokens that change places from stage to stage without all being sorted again
 _Share: TypeAlias = Callable[[Array, Array], Array]
 """(masses of pairs, what each token wants) → what each gets, as :func:`shared_pairs`."""
 
@@ -67,8 +64,7 @@ class Stage(NamedTuple):
 
     def select(self, token: Array, other: Array) -> Array:
         """Return the law of what is selected of two independent tokens, (..., n) each."""
-        both: Array = token * (other + self.over(other)) + other * self.over(token)
-        return both
+        return token * (other + self.over(other)) + other * self.over(token)
 
 
 def stages_of(

@@ -42,8 +42,7 @@ class InterpolatedVerification(AgainstAnother):
     @cached_property
     def aim(self) -> Distribution:
         """The mixture, shape (n,)."""
-        aim: Distribution = self.weight * self.draft + (1 - self.weight) * self.target
-        return aim
+        return self.weight * self.draft + (1 - self.weight) * self.target
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,5 +164,4 @@ class CascadeByToken(AgainstAnother):
         top = self.target >= (1 - self.alpha) * self.target.max()
         kept = zeros(len(self.draft), like=self.draft)
         kept[top] = self.draft[top]
-        aim: Distribution = kept + self.draft[~top].sum() * self.target
-        return aim
+        return kept + self.draft[~top].sum() * self.target

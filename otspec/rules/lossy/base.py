@@ -101,8 +101,7 @@ LOSSY_RULES: Registry[type[LossyRule]] = Registry(
 """The published lossy rules by name, in the order of tables; others join by an entry point."""
 
 
-LARGEST = 1e300
-"""The bound of parameters that have no other."""
+LARGEST = 1e300  # the bound of parameters that have no other
 
 
 def between(least: float, most: float, *, open_below: bool = False) -> dict[str, Any]:
@@ -150,18 +149,15 @@ class AcceptOrReplace(LossyRule):
     @cached_property
     def declared_output(self) -> Distribution:
         """The law of the output, shape (n,)."""
-        output: Distribution = self.draft * self.chances + self._rejected.sum() * self.replacement
-        return output
+        return self.draft * self.chances + self._rejected.sum() * self.replacement
 
     @property
     def _rejected(self) -> Array:
-        rejected: Array = self.draft * (1 - self.chances)
-        return rejected
+        return self.draft * (1 - self.chances)
 
     def _by_token(self) -> Array:
         """Return what is drafted and accepted, or drafted and drawn again, shape (n,)."""
-        accepted: Array = self.draft * self.chances + self._rejected * self.replacement
-        return accepted
+        return self.draft * self.chances + self._rejected * self.replacement
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""

@@ -60,13 +60,11 @@ class Cactus(LossyRule):
         else:
             raised += bonus
         one = 1 - zeros(1, like=self.target)
-        capped: Array = np.minimum(raised, one)
-        return capped
+        return np.minimum(raised, one)
 
     def _by_token(self) -> Array:
         """Return min(p, γ), shape (n,); a residual token is never the draft."""
-        accepted: Array = np.minimum(self.draft, self.raised)
-        return accepted
+        return np.minimum(self.draft, self.raised)
 
     @property
     def _scales(self) -> Array:

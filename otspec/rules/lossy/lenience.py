@@ -117,8 +117,7 @@ class EntropyLenience(LenientRule):
         return min(self.most, as_number(typical, like=self.target))
 
 
-_HALVINGS = 40
-"""How often the search for a parameter halves what is left."""
+_HALVINGS = 40  # how often the search for a parameter halves what is left
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,8 +203,7 @@ class MentoredDecoding(AcceptOrReplace):
         with np.errstate(over="ignore"):  # the largest ratios are beyond all that matters
             replaced = ratios * wanted[:-1] - drafted[:-1]  # at each break
         last = max(int(np.searchsorted(replaced, rejected, side="right")), 1)
-        floor: Number = (rejected + drafted[last]) / wanted[last]
-        return floor
+        return (rejected + drafted[last]) / wanted[last]
 
     @cached_property
     def replacement(self) -> Distribution:

@@ -56,8 +56,7 @@ class ThresholdedTargetOnly(LossyRule):
     def _by_token(self) -> Array:
         """Return what is accepted of each draft, shape (n,); none is drawn after the last."""
         joint = self.joint_kernel(likeliest(self.draft, self.k).tolist())
-        accepted: Array = joint[:-1].sum(axis=0)
-        return accepted
+        return joint[:-1].sum(axis=0)
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""

@@ -58,8 +58,7 @@ class PowerMasses(InsideMasses):
     def rises(self) -> Array:
         """By how much u^k rises over each pool, shape (m,)."""
         slopes = self.pools.by_pool.slopes(slice(-1), slice(1, None), self.k)
-        rises: Array = self.pools.draft * slopes
-        return rises
+        return self.pools.draft * slopes
 
     def chords(self, starts: IntArray, ends: IntArray, slopes: Array) -> Array:
         """Return slopes of chords, in floats from the tokens' own masses."""
@@ -103,10 +102,8 @@ def _(law: WithoutReplacement, pools: Pools) -> InsideMasses:
     return SummedMasses(pools.rises_without_replacement(law.draft, law.k))
 
 
-NEAR = 4
-"""How many knots are looked at one by one for one that is a barrier."""
-WINDOW = 32
-"""How many are looked at together after these; then twice as many, and so on."""
+NEAR = 4  # how many knots are looked at one by one for one that is a barrier
+WINDOW = 32  # how many are looked at together after these; then twice as many, and so on
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +130,7 @@ class Barriers(Frozen):
         # The slopes of the lifetimes: the law's in exact arithmetic. In floats each is a sum of
         # positive products, one for every group of the pool, and may differ by rounding.
         chords = self.heights.chords(self.starts, self.ends, self.rises)
-        slopes: Array = chain_sums(chords * self.spans, self.parents)[self.origins]
-        return slopes
+        return chain_sums(chords * self.spans, self.parents)[self.origins]
 
     @cached_property
     def law(self) -> Distribution:
@@ -171,6 +167,13 @@ class Barriers(Frozen):
         low = len(knots) - 1 - _first_beyond(falling, len(knots) - above, uniform)
         return int(knots[low]), int(knots[_first_beyond(lifetimes, above, uniform)])
 
+    def groups_at(self, tops: IntArray, uniforms: Array) -> tuple[IntArray, IntArray]:
+        """Return the same for many pools, each at its uniform number: lowest pools, and ends."""
+        knots, lifetimes, falling = self._knots
+        above = knots.searchsorted(tops, side="right")
+        low = len(knots) - 1 - _firsts_beyond(falling, len(knots) - above, uniforms)
+        return knots[low], knots[_firsts_beyond(lifetimes, above, uniforms)]
+
     @cached_property
     def _knots(self) -> tuple[IntArray, Array, Array]:
         """The knots that are ever barriers, their lifetimes as floats, and these backwards."""
@@ -201,6 +204,17 @@ def _first_beyond(values: Array, start: int, bound: float) -> int:
         if beyond[first]:
             return start + first
         start, width = start + width, 2 * width
+
+
+def _firsts_beyond(values: Array, starts: IntArray, bounds: Array) -> IntArray:
+    """Return the same for many places and bounds."""
+    found = starts.copy()
+    for _ in range(NEAR):
+        found += values[found] <= bounds
+    far = np.flatnonzero(values[found] <= bounds)
+    places = zip(found[far].tolist(), bounds[far].tolist(), strict=True)
+    found[far] = [_first_beyond(values, *place) for place in places]
+    return found
 
 
 def nearest_longer(lifetimes: list[Number]) -> list[int]:

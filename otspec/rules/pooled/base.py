@@ -187,5 +187,4 @@ class PooledRule(PairRule):
     def accepted_selection(self) -> Array:
         """Return min(b, q), shape (n,)."""
         # The law that was wanted: the one that is had differs by rounding, and takes longer.
-        accepted: Array = np.minimum(self._pools.law(self.wanted_law.slopes), self.target)
-        return accepted
+        return np.minimum(self._pools.law(self.wanted_law.slopes), self.target)

@@ -52,8 +52,7 @@ def _in_group(tokens: Array, others: Array, below: Array, k: int) -> Array:
         ways = comb(k, m) * lower[k - m]  # which m drafts are in the group; the others are below
         for c in range(1, m + 1):
             counts[c - 1] += ways * comb(m - 1, c - 1) * beside[m - c]
-    chances: Array = counts * own[1:]
-    return chances
+    return counts * own[1:]
 
 
 def _powers(values: Array, k: int) -> Array:
@@ -102,8 +101,7 @@ def residual_hits(target: Distribution, barriers: Barriers, power: int) -> Numbe
         without = power_slope(bottom, top, power)
         missed = ((slopes[above] - without) * weights[above]).sum(axis=1)
         hits += (residual[members] * missed).sum()
-    share: Number = hits / total
-    return share
+    return hits / total
 
 
 def _rejected_draft(target: Distribution, barriers: Barriers) -> Array:

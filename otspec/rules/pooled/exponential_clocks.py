@@ -139,5 +139,4 @@ class ClockedDrafts(Frozen):
         if not (above > 0 and group > 0 and held > 0 and over > 0):
             return first
         share = min((above / over) * (held / group), one)  # both at most 1, but for roundings
-        chosen: Array = (one - share) * first + share * first.sum() * (among / held)
-        return chosen
+        return (one - share) * first + share * first.sum() * (among / held)

@@ -22,10 +22,8 @@ from otspec.optimum.pools.pools import Pools
 from otspec.ratios import target_to_draft
 from otspec.rules.pooled.exponential_clocks import all_below
 
-LOWEST = Fraction(1, 2)
-"""The lowest positive grade."""
-_LEAST = 2.0**-960
-"""Grades are at most the number of drafts over that."""
+LOWEST = Fraction(1, 2)  # the lowest positive grade
+_LEAST = 2.0**-960  # grades are at most the number of drafts over that
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,24 +46,19 @@ class GradedPools(Pools):
 
     def spread(self, values: Array) -> Array:
         """Return for each token what its pools have, in the mean: (m,) -> (n,)."""
-        mean: Array = (1 - self.part) * values[self.index] + self.part * values[self.upper]
-        return mean
+        return (1 - self.part) * values[self.index] + self.part * values[self.upper]
 
     def gathered(self, values: Array) -> Array:
         """Return for each pool what its tokens have, by their parts: (n,) -> (m,)."""
         drafted, count = self.tokens > 0, len(self.draft)
         lower = arithmetic.sums_by(self.index[drafted], (values * (1 - self.part))[drafted], count)
-        gathered: Array = lower + arithmetic.sums_by(
-            self.upper[drafted], (values * self.part)[drafted], count
-        )
-        return gathered
+        return lower + arithmetic.sums_by(self.upper[drafted], (values * self.part)[drafted], count)
 
     def below(self, tokens: IntArray, knots: IntArray) -> Array:
         """Return how likely each token is put below each knot: (t,), (c,) -> (t, c)."""
         part = self.part[tokens][:, None]
         lower, upper = (pools[tokens][:, None] < knots for pools in (self.index, self.upper))
-        below: Array = (1 - part) * lower + part * upper
-        return below
+        return (1 - part) * lower + part * upper
 
     def between(self, tokens: IntArray, start: int, end: int) -> Array:
         """Return how likely each token is put in the pools start to end − 1: (t,) -> (t,)."""
@@ -74,8 +67,7 @@ class GradedPools(Pools):
         lower, upper = (
             (pools[tokens] >= start) & (pools[tokens] < end) for pools in (self.index, self.upper)
         )
-        between: Array = (1 - part) * lower + part * upper
-        return between
+        return (1 - part) * lower + part * upper
 
     def rises_without_replacement(self, draft: Distribution, k: int) -> Array:
         """Return by how much P(all arrivals that count are below) rises over each pool: (m,)."""
@@ -93,8 +85,7 @@ class GradedPools(Pools):
 
     def counted_once(self, tokens: IntArray) -> Array:
         """Return whether only the first arrival of each token counts: (t,) -> (t,)."""
-        once: Array = self.heavy[tokens]
-        return once
+        return self.heavy[tokens]
 
     def beyond_cut(self, slopes: Array, cut: int, law: ByRatio) -> Number:
         """Return b(A) − f(A) for the tokens A below the ratio of a knot, which parts straddle."""
@@ -154,8 +145,7 @@ def _(law: WithoutReplacement, heavy: Array) -> Number:
 def heaviest(draft: Distribution, count: int) -> Array:
     """Return which tokens are heavier than the one after the ``count`` heaviest: (n,) of bool."""
     border = np.sort(draft)[-count - 1] if count < len(draft) else 0
-    heavy: Array = (draft > border).astype(bool)
-    return heavy
+    return (draft > border).astype(bool)
 
 
 def by_grade(

@@ -1,7 +1,5 @@
 """Partitions: how the drafted tokens are cut into pools, as values (Pooled, prop. 5, 6 and 7)."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -103,7 +101,7 @@ class Partition(Frozen, ABC):
     def pools(self, law: ByRatio, target: Distribution) -> Pools:
         """Return the pools for i.i.d. or distinct drafts."""
 
-    def fitting(self, law: ByRatio) -> Partition:  # noqa: ARG002
+    def fitting(self, law: ByRatio) -> "Partition":  # noqa: ARG002
         """Return the partition in the arithmetic of the drafts; ``ValueError`` if there is none."""
         return self
 
@@ -153,7 +151,7 @@ class Thresholds(Partition):
     def __post_init__(self) -> None:
         self._hold(values=_as_thresholds(self.values, "values"))
 
-    def fitting(self, law: ByRatio) -> Thresholds:
+    def fitting(self, law: ByRatio) -> "Thresholds":
         """Return the thresholds in the drafts' arithmetic; ``ValueError`` if floats are equal."""
         converted = in_arithmetic_of(law.draft, self.values)
         return self if converted is self.values else Thresholds(_as_thresholds(converted, "pools"))

@@ -21,12 +21,9 @@ from otspec.rules.base.rule import CountedLaw
 from otspec.rules.pooled.base import PooledRule
 from otspec.rules.pooled.draft_counts import selected_counts
 
-MOST_COUNTED = 4_000
-"""Most tokens in floats for which it is counted how often each is drafted."""
-TWICE = 1e-3
-"""How likely a light token is to be drafted again, at most."""
-MOST_DRAFTS = 10**9
-"""Compiled loops count in integers."""
+MOST_COUNTED = 4_000  # most tokens in floats for which it is counted how often each is drafted
+TWICE = 1e-3  # how likely a light token is to be drafted again, at most
+MOST_DRAFTS = 10**9  # compiled loops count in integers
 
 
 @dataclass(frozen=True, eq=False, init=False)

@@ -29,6 +29,7 @@ from otspec.rules.pooled.exponential_clocks import ClockedDrafts
 from otspec.rules.pooled.partitions import Partition
 
 _SMALL = 2.0**-20
+_WHOLE = math.ldexp(1.0, UNITS)  # all of the draft's mass, in the units of the pools
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,16 +127,16 @@ class PooledSelectionWithoutReplacement(PooledRule):
         if self._pools.split:
             return np.array([self._shares_by_clocks(x) for x in xs.tolist()], dtype=float)
         pools = self.pool[xs]
-        tops = zip(pools.max(axis=1).tolist(), uniforms.tolist(), strict=True)
-        groups = [self.barriers.group(*each) for each in tops]
+        lowest, ends = self.barriers.groups_at(pools.max(axis=1), uniforms)
+        groups = zip(lowest.tolist(), ends.tolist(), strict=True)
         if is_exact(self.draft):
             pairs = zip(xs.tolist(), groups, strict=True)
             return np.array([self._shares_in(x, *group) for x, group in pairs], dtype=float)
         masses_of = cache(self._above_and_in)
         above, group = np.array([masses_of(*each) for each in groups]).T
-        inside = pools >= np.array(groups)[:, :1]
+        inside = pools >= lowest[:, None]
         masses = np.where(inside, self._pools.tokens[xs], 0.0)
-        held, left = masses.sum(axis=1), np.array([self._left(x) for x in xs.tolist()])
+        held, left = masses.sum(axis=1), self._lefts(xs)
         shares, proportion = np.zeros(xs.shape), np.zeros(len(xs))
         some = (above > 0) & (group > 0) & (left > 0) & (held > 0)
         above, group, held, left = above[some], group[some], held[some], left[some]
@@ -190,14 +191,22 @@ class PooledSelectionWithoutReplacement(PooledRule):
         )
         return above, group
 
+    def _lefts(self, xs: IntArray) -> Array:
+        """Return the same as :meth:`_left` of tuples (s, k), in floats: (s,)."""
+        rows = (-self._pools.tokens[xs]).tolist()
+        lefts = np.array([math.fsum((_WHOLE, *row)) for row in rows])
+        for row in np.flatnonzero(lefts < _SMALL * _WHOLE).tolist():
+            lefts[row] = self._left(xs[row].tolist())
+        return lefts
+
     def _left(self, drafts: Sequence[int]) -> Number:
         """Return the draft mass off some drafts, in the units of the pools."""
         tokens = self._pools.tokens
         masses = tokens[list(drafts)]
         if is_exact(masses):
             return as_number(1 - masses.sum(), like=masses)
-        left = math.fsum([math.ldexp(1.0, UNITS), *(-masses).tolist()])
-        if left < math.ldexp(_SMALL, UNITS):  # the masses' own roundings count: add up the others
+        left = math.fsum([_WHOLE, *(-masses).tolist()])
+        if left < _SMALL * _WHOLE:  # the masses' own roundings count: add up the others
             left = float(np.delete(tokens, list(drafts)).sum())
         return left
 

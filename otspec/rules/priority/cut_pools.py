@@ -52,14 +52,12 @@ def settled(drafts: Array, target: Distribution, members: Array) -> Array:
 
 def cut_value(drafts: Array, target: Distribution, members: Array) -> Number:
     """Return q(A) − P(all drafts inside A)."""
-    value: Number = target[members].sum() - np.prod(masses(drafts, members))
-    return value
+    return target[members].sum() - np.prod(masses(drafts, members))
 
 
 def masses(drafts: Array, members: Array) -> Array:
     """Return p_i(A) for every draft, shape (k,)."""
-    inside: Array = arithmetic.zeros(len(drafts), like=drafts) + drafts[:, members].sum(axis=1)
-    return inside
+    return arithmetic.zeros(len(drafts), like=drafts) + drafts[:, members].sum(axis=1)
 
 
 def rises(low: Array, step: Array) -> Array:
@@ -75,10 +73,8 @@ def _worthwhile(drafts: Array, target: Distribution, members: Array, joining: bo
     """Return which tokens it pays to move alone, if they are on the other side: (n,) of bool."""
     inside = masses(drafts, members)[:, None]
     if joining:
-        worth: Array = target < rises(inside + 0 * drafts, drafts)
-    else:
-        worth = target > rises(arithmetic.positive_part(inside - drafts), drafts)
-    return worth
+        return target < rises(inside + 0 * drafts, drafts)
+    return target > rises(arithmetic.positive_part(inside - drafts), drafts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +92,12 @@ class CutPool(Frozen):
     def demand(self) -> Number:
         """What a pool must get so that each token inside has enough, outside none too much."""
         served, wanted = self._ratios
-        demand: Number = (wanted.max() if self.inside else wanted.min()) * served.sum()
-        return demand
+        return (wanted.max() if self.inside else wanted.min()) * served.sum()
 
     def loss(self, law: Distribution) -> Number:
         """Return by how much a law of the selected token is below the target, outside above it."""
         excess = law[self.tokens] - self.target[self.tokens]
-        lost: Number = arithmetic.positive_part(-excess if self.inside else excess).sum()
-        return lost
+        return arithmetic.positive_part(-excess if self.inside else excess).sum()
 
     @cached_property
     def split(self) -> tuple[Number, tuple[IntArray, ...]]:
@@ -157,5 +151,4 @@ def refined(pools: Sequence[CutPool], which: Iterable[int], most: int) -> list[C
 
 def known(rates: Array) -> Array:
     """Return rates of which none is 0: nothing is known of what is never selected."""
-    positive: Array = rates + (rates == 0)
-    return positive
+    return rates + (rates == 0)

@@ -48,8 +48,7 @@ class OrderSearch:
     @property
     def wanted(self) -> Array:
         """The mean level, shape (n,)."""
-        mean: Array = self.levels.sum(axis=0) / len(self.levels)
-        return mean
+        return self.levels.sum(axis=0) / len(self.levels)
 
     def add(self, order: IntArray) -> Array:
         """Add an order, the most urgent token first, and return its law."""
@@ -158,8 +157,7 @@ class Mixture(Frozen):
         ranks = self._ranks[:, self.pools[list(drafts)]]
         first = ranks == ranks.min(axis=1, keepdims=True)
         alike = self.weights / first.sum(axis=1)
-        shares: Array = (first * alike[:, None]).sum(axis=0)
-        return shares
+        return (first * alike[:, None]).sum(axis=0)
 
     def select(self, drafts: Sequence[int], chance: Chance) -> int:
         """Draw an order; return one of the drafts whose pool comes first in it, by its position."""
@@ -170,8 +168,7 @@ class Mixture(Frozen):
     @cached_property
     def _ranks(self) -> IntArray:
         """Each pool's place in each order, shape (r, m)."""
-        ranks: IntArray = np.argsort(self.orders, axis=1)
-        return ranks
+        return np.argsort(self.orders, axis=1)
 
 
 def mix_priorities(law: DraftLaw, target: Distribution, gap: Number, most: int) -> Mixture:

@@ -5,8 +5,6 @@ i is one of them, its token has the law of p_i in the pool, so that the law of t
 is Σ c_i p_i(y) there, with rates c_i that follow from the masses of the pools alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,10 +17,8 @@ from otspec.drafts import DraftLaw, Independent
 from otspec.rules.priority import cut_pools
 from otspec.rules.priority.order_search import Mixture, OrderSearch, Weighed, mix_priorities
 
-FIRST_POOLS = 32
-"""Pools for which orders are mixed first; then for half as many more, and so on."""
-EXPLORED = 12
-"""Orders that are added in a round beside that of the prices."""
+FIRST_POOLS = 32  # pools for which orders are mixed first; then for half as many more, and so on
+EXPLORED = 12  # orders that are added in a round beside that of the prices
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +29,7 @@ class Problem(Frozen):
     target: Distribution  # (n,)
 
     @classmethod
-    def of_law(cls, law: DraftLaw, target: Distribution) -> Problem:
+    def of_law(cls, law: DraftLaw, target: Distribution) -> "Problem":
         """Return the problem of a law of independent drafts."""
         return cls(np.array([law.marginal(i) for i in range(law.k)]), target)
 
@@ -43,8 +39,7 @@ class Problem(Frozen):
 
     def law(self, rates: Array, labels: IntArray) -> Distribution:
         """Return Σ c_i p_i, the law of the selected token."""
-        law: Distribution = (rates[:, labels] * self.drafts).sum(axis=0)
-        return law
+        return (rates[:, labels] * self.drafts).sum(axis=0)
 
     def mixture(
         self, orders: tuple[IntArray, Array], law: Distribution, cut: Array, labels: IntArray
@@ -192,8 +187,7 @@ def _expanded(mixture: Mixture, finer: list[cut_pools.CutPool]) -> IntArray:
     """Return the orders of a mixture for finer pools, of which those of one come together."""
     parents = mixture.pools[[pool.tokens[0] for pool in finer]]
     places = np.argsort(mixture.orders, axis=1)[:, parents]
-    expanded: IntArray = np.argsort(places, axis=1, kind="stable")
-    return expanded
+    return np.argsort(places, axis=1, kind="stable")
 
 
 def _labels(pools: list[cut_pools.CutPool], n: int) -> IntArray:

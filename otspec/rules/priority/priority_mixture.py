@@ -25,15 +25,13 @@ from otspec.rules.base.law_rule import LawRule
 from otspec.rules.priority.order_search import Mixture, mix_priorities
 from otspec.rules.priority.pooled_mixtures import mix_cut_pools, mix_groups
 
-MOST_POOLS = 4096
-"""Most pools; the linear programs that weigh their orders have two rows for each."""
+MOST_POOLS = 4096  # most pools; the linear programs that weigh their orders have two rows for each
 
 
 class Ordered(Frozen, ABC):
     """What priority orders are made of."""
 
-    any_law: ClassVar[bool] = False
-    """Whether the drafts may have any law."""
+    any_law: ClassVar[bool] = False  # whether the drafts may have any law
 
     @abstractmethod
     def mixture(self, law: DraftLaw, target: Distribution, gap: Number, most: int) -> Mixture:
@@ -171,8 +169,7 @@ class PriorityMixture(LawRule):
     @cached_property
     def mixture(self) -> Mixture:
         """The orders, their weights, the law of the selected token, and the bound."""
-        mixture: Mixture = self.pools.mixture(self.law, self.target, self.gap, self.most)
-        return mixture
+        return self.pools.mixture(self.law, self.target, self.gap, self.most)
 
     @property
     def law_of_selection(self) -> Distribution:

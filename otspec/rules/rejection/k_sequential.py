@@ -152,8 +152,7 @@ class KSequential(PairRule):
     def _residual(self) -> Array:
         """Return q − min(p, q/ρ) p_acc/β, which sums to 1 − p_acc, shape (n,)."""
         kept, beta = self._kept()
-        residual: Array = arithmetic.positive_part(self.target - kept * geometric(1 - beta, self.k))
-        return residual
+        return arithmetic.positive_part(self.target - kept * geometric(1 - beta, self.k))
 
     @cached_property
     def correction(self) -> Distribution:

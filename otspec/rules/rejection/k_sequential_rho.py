@@ -13,10 +13,8 @@ from otspec.ratios import Pair, target_to_draft
 from otspec.rules.base.counts import HALVINGS, covers, crossing, geometric
 from otspec.rules.base.pair_rule import refuse_many_drafts
 
-MOST_EXACT = 2_000
-"""Most drafts for which ρ* is found exactly."""
-_EXCESS = Fraction(1, 2**64)
-"""How far above an irrational root an exact ρ may lie."""
+MOST_EXACT = 2_000  # most drafts for which ρ* is found exactly
+_EXCESS = Fraction(1, 2**64)  # how far above an irrational root an exact ρ may lie
 
 
 def root_rho(pair: Pair, k: int) -> Number:
@@ -120,8 +118,7 @@ def _reaches(bound: Array | Number, beta: Array | Number, k: int) -> Array:
             lambda r, b: r == math.inf or covers(Fraction(r), Fraction(b), k), 2, 1
         )
         return np.asarray(exact(bound, beta), dtype=bool)
-    reached: Array = (beta == 0) | (bound >= geometric(1 - beta, k))
-    return reached
+    return (beta == 0) | (bound >= geometric(1 - beta, k))
 
 
 def _float_root(suffices: Callable[[Number], bool], low: Number, high: Number) -> Number:

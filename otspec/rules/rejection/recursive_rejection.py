@@ -24,8 +24,7 @@ from otspec.rules.base.law_rule import LawRule
 from otspec.rules.base.pair_rule import PairRule, refuse_many_drafts
 from otspec.rules.base.rule import CountedLaw, Rule
 
-MOST_ROUNDS, MOST_EXACT_ROUNDS = 100_000, 10_000
-"""Most drafts, in floats and in exact arithmetic."""
+MOST_ROUNDS, MOST_EXACT_ROUNDS = 100_000, 10_000  # most drafts, in floats and in exact arithmetic
 
 
 class InTurn(Rule):
@@ -91,8 +90,7 @@ class RecursiveRejection(InTurn, PairRule):
     def _by_token(self) -> Array:
         """Return min(q, c·p) with c the sum of W_0 to W_{k−1}, shape (n,)."""
         *_, (drafted, _, scale) = _rejected(self.pair, self.k)
-        accepted: Array = np.minimum(self.target, arithmetic.quotient(drafted, scale) * self.draft)
-        return accepted
+        return np.minimum(self.target, arithmetic.quotient(drafted, scale) * self.draft)
 
     def _counted(self) -> CountedLaw:
         """Return the accepted law by how many of the drafts are the output."""
@@ -114,8 +112,7 @@ class RecursiveRejection(InTurn, PairRule):
         accepted = arithmetic.zeros((self.k + 1, len(self.target)), like=self.target)
         for i, (drafted, _, scale) in enumerate(_rejected(self.pair, self.k), start=1):
             accepted[i] = np.minimum(self.target, arithmetic.quotient(drafted, scale) * self.draft)
-        by_draft: Array = accepted[1:] - accepted[:-1]
-        return by_draft
+        return accepted[1:] - accepted[:-1]
 
     def offered(self, earlier: Sequence[int]) -> Distribution:  # noqa: ARG002
         """Return the draft: each is drawn from the same distribution."""
@@ -166,10 +163,8 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-MOST_ROUNDS_OF_MODELS = 1_000
-"""Most drafts: a row of n numbers is kept for each."""
-MOST_ORDERED = 7
-"""Most drafts of which all orders are tried."""
+MOST_ROUNDS_OF_MODELS = 1_000  # most drafts: a row of n numbers is kept for each
+MOST_ORDERED = 7  # most drafts of which all orders are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,13 +206,11 @@ class RecursiveRejectionIndependent(InTurn, LawRule):
 
     def _by_token(self) -> Array:
         """Return q − W_k q_k, with W_k the probability that all are rejected, shape (n,)."""
-        accepted: Array = self.target - self._residuals[-1]
-        return accepted
+        return self.target - self._residuals[-1]
 
     def _by_position(self) -> Array:
         """Return W_{i−1} q_{i−1} − W_i q_i for draft i: a rejected token is not wanted again."""
-        by_position: Array = self._residuals[:-1] - self._residuals[1:]
-        return by_position
+        return self._residuals[:-1] - self._residuals[1:]
 
     def in_order(self, order: Sequence[int] | IntArray) -> Self:
         """Return the rule that goes through the drafts in another order: 0 to k − 1, once each."""

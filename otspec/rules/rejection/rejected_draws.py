@@ -1,7 +1,5 @@
 """Drafts without replacement drawn given that they are rejected, path by path (MCSD, alg. 2)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -44,8 +42,7 @@ class Heaviest(NamedTuple):
 
     def before(self, place: IntArray, heads: IntArray) -> Array:
         """Return the mass before places without the ``heads`` heaviest tokens."""
-        mass: Array = self.light[place] + self.steps[heads, self.counts[place]]
-        return mass
+        return self.light[place] + self.steps[heads, self.counts[place]]
 
     def reached(self, mass: Array, heads: IntArray) -> IntArray:
         """Return the last place before which there is so much mass at most, (size,) each."""
@@ -59,8 +56,7 @@ class Heaviest(NamedTuple):
         place = np.searchsorted(self.light, mass - steps, side="right") - 1
         place = np.clip(place, borders[passed] + 1, borders[passed + 1] - 1)
         inside = (passed > 0) & (mass < np.append(0.0, at)[passed] + steps)
-        found: IntArray = np.where(inside, borders[passed], place)
-        return found
+        return np.where(inside, borders[passed], place)
 
 
 class Left(NamedTuple):
@@ -94,7 +90,7 @@ class Left(NamedTuple):
         gone = np.zeros((len(heaviest.largest) + 1, size), dtype=bool)
         return cls.of(heaviest, gone, np.empty((0, size), dtype=np.intp))
 
-    def without(self, places: IntArray) -> Left:
+    def without(self, places: IntArray) -> "Left":
         """Return what one more drafted token of each path leaves."""
         gone = self.gone.copy()
         gone[self.heaviest.ranks[places], np.arange(len(places))] = True
@@ -148,5 +144,4 @@ class Levels(NamedTuple):
             fits = partly(middle, rows) <= over[rows]
             first, last = np.where(fits, middle, first), np.where(fits, last, middle - 1)
         found[rows] = first
-        drawn: IntArray = np.minimum(found, np.maximum(self.high - 1, 0))
-        return drawn
+        return np.minimum(found, np.maximum(self.high - 1, 0))

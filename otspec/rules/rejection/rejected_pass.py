@@ -6,8 +6,7 @@ from otspec._base.arithmetic import Array, IntArray
 from otspec._base.compiling import compiled, jitable
 from otspec.rules.rejection.rejected_draws import UNIT, Heaviest
 
-_CELLS = 1 << 14
-"""Cells that numbers are looked up by: 1,024 to a power of two, 16 of these."""
+_CELLS = 1 << 14  # cells that numbers are looked up by: 1,024 to a power of two, 16 of these
 
 
 @jitable

@@ -1,7 +1,5 @@
 """Recursive rejection of many distinct drafts at full vocabulary, along simulated rejections."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,8 +13,7 @@ from otspec.ratios import Ordered, Pair, target_to_draft
 from otspec.rules.base.accepted import Estimated
 from otspec.rules.rejection.rejected_draws import UNIT, Heaviest, Left, Levels
 
-FEW = 4_096
-"""Up to so many tokens NumPy is as quick as loading what is compiled."""
+FEW = 4_096  # up to so many tokens NumPy is as quick as loading what is compiled
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +85,12 @@ class DistinctPaths(Frozen):
             levels = self._units[y] * self._drawn.levels[: k + 1]
         return np.asarray(np.minimum(levels, self.target[y]))
 
-    def of_first(self, k: int) -> PathsEstimate:
+    def of_first(self, k: int) -> "PathsEstimate":
         """Return what the paths say of the rule for the first k drafts."""
         return PathsEstimate(self, k)
 
     def _errors(self, values: Array) -> Array:
-        errors: Array = values.std(axis=1, ddof=1) / np.sqrt(self.size)
-        return errors
+        return values.std(axis=1, ddof=1) / np.sqrt(self.size)
 
     @cached_property
     def _units(self) -> Array:
@@ -112,7 +108,7 @@ class DistinctPaths(Frozen):
         return Ordered(target_to_draft(draft, target), draft, target)
 
     @cached_property
-    def _drawn(self) -> _Drawn:
+    def _drawn(self) -> "_Drawn":
         uniforms = np.random.default_rng(self.seed).random((self.k, self.size))
         levels, rejected = np.zeros((2, self.k + 1, self.size))
         rejected[0] = self._wanted(levels[0])[1]
@@ -132,7 +128,7 @@ class DistinctPaths(Frozen):
         self._draw(drawn, Left.all_of(heaviest, self.size), uniforms)
         return drawn
 
-    def _draw(self, drawn: _Drawn, left: Left, uniforms: Array) -> None:
+    def _draw(self, drawn: "_Drawn", left: Left, uniforms: Array) -> None:
         """Draw all drafts, one of each path at a time, given the weights before the first."""
         levels, rejected, places = drawn
         low = self._wanted(levels[0])[0]

@@ -18,10 +18,8 @@ from otspec.rules.base.rule import NotExactError
 from otspec.rules.rejection.recursive_rejection import InTurn
 from otspec.rules.rejection.rejected_paths import DistinctPaths
 
-SUM_LIMIT = 4_000
-"""Most tuples of earlier drafts over which :meth:`acceptance` sums exactly."""
-_SIZE = 2_000
-"""Paths of an estimate."""
+SUM_LIMIT = 4_000  # most tuples of earlier drafts over which :meth:`acceptance` sums exactly
+_SIZE = 2_000  # paths of an estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +103,7 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
         # Exact; see `acceptance` for the cost. By enumeration beyond that.
         if not self._summable:
             return super()._by_token()
-        accepted: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=0)
-        return accepted
+        return _accepted_laws(self.draft, self.target, self.k).sum(axis=0)
 
     @property
     def _summable(self) -> bool:
@@ -196,8 +193,7 @@ def _accepted_second(left: Array, lost: Array, residual: Array, missing: Number)
         accepted[above] = draft[above] * offered[below] + residual[above] * rest[below]
     others = _without(left, heavy)
     accepted += lost[heavy] * np.minimum(residual, missing * normalized(others, others))
-    second: Array = accepted / missing
-    return second
+    return accepted / missing
 
 
 def _without(left: Array, tokens: int | list[int]) -> Array:

@@ -23,10 +23,8 @@ from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.base.rule import NotExactError
 from otspec.rules.shared_noise.exponentials import Powers, first_arrivals
 
-MOST_TERMS = 1_000_000
-"""Most terms of an exact sum that anybody waits for, each of 256 bits."""
-_CHUNK = 1 << 22
-"""Most random numbers drawn at once (32 MB)."""
+MOST_TERMS = 1_000_000  # most terms of an exact sum that anybody waits for, each of 256 bits
+_CHUNK = 1 << 22  # most random numbers drawn at once (32 MB)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,5 +215,4 @@ def earliest(noise: Array, rates: Array, count: int) -> IntArray:
         first = np.argpartition(times, count - 1, axis=-1)[..., :count]
         by_time = np.argsort(np.take_along_axis(times, first, axis=-1), axis=-1)
         first = np.take_along_axis(first, by_time, axis=-1)
-    found: IntArray = tokens[first]
-    return found
+    return tokens[first]

@@ -10,18 +10,13 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray
 from otspec.rules.shared_noise.gumbel_panels import NEGLIGIBLE, Sorted, power_rows
 
-_NODES = 16
-"""Nodes of the quadrature in each piece of time."""
-_HEAVY = 2
-"""A token is heavy if its draft mass times the last time of a piece is at least 4^{−2}."""
-POWERS = 14
-"""Most power sums of light tokens."""
-_MOST_PIECES = 510
-"""4^510 is within the floats."""
+_NODES = 16  # nodes of the quadrature in each piece of time
+_HEAVY = 2  # a token is heavy if its draft mass times the last time of a piece is at least 4^{−2}
+POWERS = 14  # most power sums of light tokens
+_MOST_PIECES = 510  # 4^510 is within the floats
 _LATE, _VERY_LATE = 20, 150
 """Pieces from which on all tokens count as heavy, and no expansion is needed: its terms are 0."""
-_CHUNK = 1 << 16
-"""Most chances of heavy tokens in memory at once (512 kB)."""
+_CHUNK = 1 << 16  # most chances of heavy tokens in memory at once (512 kB)
 
 
 def integrals(tokens: Sorted, rho: Array, ends: IntArray, most: int) -> Array:
@@ -29,15 +24,13 @@ def integrals(tokens: Sorted, rho: Array, ends: IntArray, most: int) -> Array:
     # Entry 0 is g_k; the others are ∫ a e^{−aτ} t^j [u^i E s^N]_{<k} dτ, t = τ/V, for
     # (j, i) = (1, 1), (2, 2), (2, 1), (3, 3), (3, 2) and (3, 1), by which the expansion in power
     # sums is multiplied. Each node, ascending, is over the tokens before its place ``ends``.
-    whole: Array = NodeCounts(tokens, rho, ends, most).terms()[0]
-    return whole
+    return NodeCounts(tokens, rho, ends, most).terms()[0]
 
 
 class NodeCounts:
     """What the integrals at nodes have in common."""
 
-    parts = 1
-    """How many kinds of counts there are; the first are Pr(N(τ) = i)."""
+    parts = 1  # how many kinds of counts there are; the first are Pr(N(τ) = i)
 
     def __init__(self, tokens: Sorted, rho: Array, ends: IntArray, most: int) -> None:
         self._draft, self._target, below = tokens
@@ -75,8 +68,7 @@ class NodeCounts:
     @cached_property
     def _scales(self) -> Array:
         """V^{−j} at each node, (e, 4)."""
-        scales: Array = (1 / self._total)[:, None] ** np.arange(4)
-        return scales
+        return (1 / self._total)[:, None] ** np.arange(4)
 
     def _counts(self, alive: IntArray, piece: int, times: Array, weight: Array) -> Array:  # noqa: ARG002
         """Return Pr(N(τ) = i) at the times of a piece, up to 4^piece: (1, most, alive, times)."""

@@ -63,14 +63,12 @@ class GumbelCoupling(SharedNoise):
 
     def _by_token(self) -> Array:
         """Return q(y) g_k(y), shape (n,)."""
-        accepted: Array = self.target * self._chances[-1]
-        return accepted
+        return self.target * self._chances[-1]
 
     def _by_position(self) -> Array:
         """Return q(y) (g_i(y) − g_{i−1}(y)) for draft i, shape (k, n)."""
         before = np.zeros_like(self._chances[:1])
-        by_draft: Array = self.target * np.diff(self._chances, axis=0, prepend=before)
-        return by_draft
+        return self.target * np.diff(self._chances, axis=0, prepend=before)
 
     @cached_property
     def _chances(self) -> Array:

@@ -18,14 +18,11 @@ from otspec.rules.shared_noise.exponentials import ONE, Powers, integral, one_mi
 
 _NODES, _FEW_NODES = 16, 8
 """Nodes of the quadrature in each piece of time, and in early ones, which weigh little."""
-_LAST = 40.0
-"""From k t on, e^{−kt} is negligible."""
-_MOST_RATE = 1e200
-"""What arrives at such a rate arrives at once."""
+_LAST = 40.0  # from k t on, e^{−kt} is negligible
+_MOST_RATE = 1e200  # what arrives at such a rate arrives at once
 _LEAST = 1e-17
 """Draft mass below which a token's time scale is not resolved: it is accepted no more often."""
-_BLOCK = 1 << 15
-"""Chances of a block of tokens (256 kB), which stay in the cache."""
+_BLOCK = 1 << 15  # chances of a block of tokens (256 kB), which stay in the cache
 Block: TypeAlias = tuple[slice, Array, Array]
 
 
@@ -128,8 +125,7 @@ class GumbelLists(SharedNoise):
     def _by_token(self) -> Array:
         """Return the probability that the output is y and a draft, shape (n,)."""
         others, both = self._integrals
-        accepted: Array = self.target * (1 - others[-1] + both[-1])
-        return accepted
+        return self.target * (1 - others[-1] + both[-1])
 
     def _by_position(self) -> Array:
         """Return the probability that the output is y and draft i the first that is y, (k, n)."""

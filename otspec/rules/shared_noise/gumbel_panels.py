@@ -8,13 +8,10 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, prefix_sums
 
-_PANELS_PER_UNIT = 3
-"""Panels in each unit of log ρ."""
-_TOLERANCE = 1e-11
-"""What each panel may be off by, as it is estimated, in the sum over all tokens."""
+_PANELS_PER_UNIT = 3  # panels in each unit of log ρ
+_TOLERANCE = 1e-11  # what each panel may be off by, as it is estimated, in the sum over all tokens
 _MOST_NODES = 8
-_FEW = 64
-"""Tokens so few that each has a node of its own."""
+_FEW = 64  # tokens so few that each has a node of its own
 NEGLIGIBLE = 1e-18
 
 
@@ -146,8 +143,7 @@ def power_rows(masses: Array, most: int) -> list[Array]:
 def chebyshev(low: float, high: float, count: int) -> Array:
     """Return nodes of an interval, (count,)."""
     angles = np.cos((2 * np.arange(count) + 1) * np.pi / (2 * count))
-    nodes: Array = (low + high) / 2 + (high - low) / 2 * angles
-    return nodes
+    return (low + high) / 2 + (high - low) / 2 * angles
 
 
 def lagrange(nodes: Array, points: Array) -> Array:

@@ -52,8 +52,7 @@ def sums_by_arrays(chances: Array, draft: Array, mass: Array, later: Array) -> A
     steps[-1] += later
     sums = np.cumsum(steps[::-1], axis=0)[::-1]
     later[:] = sums[0]
-    found: Array = np.minimum(draft[:, None] * sums, 1)
-    return found
+    return np.minimum(draft[:, None] * sums, 1)
 
 
 fast_arrive = compiled(arrive)

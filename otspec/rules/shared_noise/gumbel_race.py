@@ -31,8 +31,6 @@ by the power sums of light tokens. Forward, all tokens move alike: as only p(z)/
 derivative by the logit of the output y is minus that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -44,10 +42,8 @@ from otspec.rules.shared_noise import gumbel_counts, gumbel_panels
 from otspec.rules.shared_noise.gumbel_counts import integrals
 from otspec.rules.shared_noise.gumbel_panels import Expansion, Sorted
 
-_LEAST = 1e-12
-"""Powers of light tokens that are less of the slopes than this are left out."""
-_CHUNK = 1 << 20
-"""Most numbers in memory at once for the counts before each heavy token (8 MB)."""
+_LEAST = 1e-12  # powers of light tokens that are less of the slopes than this are left out
+_CHUNK = 1 << 20  # most numbers in memory at once for the counts before each heavy token (8 MB)
 
 
 class NodeSlopes(gumbel_counts.NodeCounts):
@@ -162,8 +158,7 @@ def _moved(counts: Array, owed: Array, starts: IntArray, missing: Array, flow: A
 
 _LEAST_RATIO, _MOST_RATIO = 1e-280, 1e100
 """Of draft over target: above, a token that is the output is drafted first but for 1e-100."""
-_LIGHT = 1e-250
-"""Draft mass; more comes first if ρ is below 1e-280, but for e^{−1e30}."""
+_LIGHT = 1e-250  # draft mass; more comes first if ρ is below 1e-280, but for e^{−1e30}
 
 
 class GumbelRace:
@@ -202,7 +197,7 @@ class GumbelRace:
         return min(max(found, 0.0), 1.0), slopes
 
 
-def _races(tokens: Sorted, most: int) -> Iterator[tuple[_Race, int, IntArray]]:
+def _races(tokens: Sorted, most: int) -> "Iterator[tuple[_Race, int, IntArray]]":
     """Yield races for parts of the outputs, with how many drafts come before, and places."""
     # Where ρ is tiny, tokens of much larger draft mass come before y for certain. The race for what
     # is left has draft masses of sum 1, so that no time is beyond the floats.

@@ -1,7 +1,5 @@
 """Logged pairs of arrays that are too large to load: one source, read by rows."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json
@@ -146,7 +144,7 @@ class Source:
         """Size of one position of both models."""
         return self.shape[-1] * sum(np.dtype(side.dtype).itemsize for _, side in self._sides())
 
-    def unpacked(self, folder: Path, prefix: str) -> Source:
+    def unpacked(self, folder: Path, prefix: str) -> "Source":
         """Return the source with compressed arrays unpacked into a folder."""
         draft, target, *drawn = (
             array.unpacked(folder / f"{prefix}-{which}.npy")

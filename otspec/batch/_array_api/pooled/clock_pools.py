@@ -249,7 +249,7 @@ def _knots(library: Library, draft, target, heavy: Heavy, at, count, k: int) -> 
     return xp.concat([above, zero], axis=-1), xp.concat([zero, inside, one], axis=-1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Light(KnownWeight):
     """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, scaled."""
 

@@ -1,7 +1,5 @@
 """Pooled selection of distinct drafts by their arrivals, then coupled (Beyond, prop. 6)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from otspec.batch._array_api.inversion import accepts, draw_rest, locate, off_drafts, verified
@@ -69,7 +67,7 @@ class ArrivedDrafts:
     valid: Array  # (..., k): which drafts count, and so which stages there are
 
     @classmethod
-    def of(cls, problem: Problem, pools: ArrivalPools) -> ArrivedDrafts:
+    def of(cls, problem: Problem, pools: ArrivalPools) -> "ArrivedDrafts":
         """Return the drafts of a problem."""
         library, xp = problem.library, problem.library.xp
         drafted, factor, valid = problem.drafted(), library.factor, problem.which()

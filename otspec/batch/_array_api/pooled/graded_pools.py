@@ -1,7 +1,5 @@
 """Graded pools: a draft is selected by barriers, then coupled maximally (Pooled, prop. 4, 7)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -84,7 +82,7 @@ def acceptance(library: Library, draft, target, k: int, grades: int) -> Array:
     return library.xp.clip(whole - rest, 0.0, 1.0)
 
 
-def _accepted(problem: Problem, pools: GradedPools) -> Array:
+def _accepted(problem: Problem, pools: "GradedPools") -> Array:
     """Return which draft is selected and accepted, if one is: (..., k) of bool."""
     library, xp = problem.library, problem.library.xp
     drafted, wanted = problem.drafted(), problem.wanted()

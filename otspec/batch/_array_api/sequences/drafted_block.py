@@ -4,8 +4,6 @@ After i tokens the draw is from (target − c·draft)₊: c is 1 token by token,
 in block verification, 0 after the whole block. So the rules differ only in which lengths are kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -27,7 +25,7 @@ class Residuals:
     masses: Array  # (..., L, L − 1): mass of it
 
     @classmethod
-    def of(cls, problem: Problem, owed: Corrections | None, drafted, wanted) -> Residuals:
+    def of(cls, problem: Problem, owed: Corrections | None, drafted, wanted) -> "Residuals":
         """Follow what earlier blocks still correct along each block."""
         library, xp, length = problem.library, problem.library.xp, problem.k
         if owed is None or length == 1:

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from otspec.batch._numba.compiled import machine_code
-from otspec.batch._numba.from_logits.warping import AT_ONCE, fill_row, finish
-from otspec.batch._numba.outcome import accepts
+from otspec.batch._numba.compiled import accepts, machine_code
+from otspec.batch._numba.from_logits.warping import FEW, fill_row, finish
 from otspec.batch._numba.passes import blocks_of
 from otspec.batch._numba.sequences.drafted_block import following
 
@@ -29,7 +28,7 @@ def token(
     drawn,
 ) -> None:
     """Keep tokens until one is rejected, and correct that one; read no place after it."""
-    tops = np.empty((width + AT_ONCE - 1) // AT_ONCE, np.float32)
+    tops = np.empty((width + FEW - 1) // FEW, np.float32)
     drafted, wanted = np.empty(width, np.float32), np.empty(width, np.float32)
     sums = blocks_of(wanted)
     for row in range(drafts.shape[0]):

@@ -1,7 +1,5 @@
 """Rules straight from logits: a few rows at a time become probabilities, which stay in caches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from math import prod
@@ -42,7 +40,7 @@ class Source:
     def __len__(self) -> int:
         return len(self.parts.starts)
 
-    def __getitem__(self, which: slice) -> Source:
+    def __getitem__(self, which: slice) -> "Source":
         """Return some of the rows."""
         if which == slice(0, len(self)):
             return self

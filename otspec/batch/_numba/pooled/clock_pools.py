@@ -8,8 +8,7 @@ import math
 
 import numpy as np
 
-from otspec.batch._numba.compiled import fused, greater, inner_code, machine_code
-from otspec.batch._numba.outcome import clipped, quotient
+from otspec.batch._numba.compiled import clipped, fused, greater, inner_code, machine_code, quotient
 from otspec.batch._numba.pooled.graded_pools import ABOVE, GRADE, INSIDE
 from otspec.batch._numba.pooled.heaviest import DRAFTED, WANTED
 

@@ -8,8 +8,17 @@ import math
 import numpy as np
 
 from otspec.batch._array_api.pooled.graded_pools import LOWEST
-from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.outcome import DRAWN, ZERO, accepts, clipped, holds, rounded, split
+from otspec.batch._numba.compiled import (
+    DRAWN,
+    ZERO,
+    accepts,
+    clipped,
+    holds,
+    inner_code,
+    machine_code,
+    rounded,
+    split,
+)
 from otspec.batch._numba.passes import Weight, blocks_of, draw, overlaps, rest_in_blocks
 
 
@@ -56,8 +65,7 @@ SLOPE = 1  # pools: the probability that a pool is selected over its draft mass;
 ABOVE = 2  # knots: the draft mass above, times a power of two, the factor
 INSIDE = 3  # knots: how likely all drafts are below
 WANTED = 4  # knots: the target mass of the pools below
-KINDS = 5
-"""How many rows there are."""
+KINDS = 5  # how many rows there are
 
 
 @inner_code

@@ -3,8 +3,7 @@
 import numpy as np
 
 from otspec.batch._array_api.library import Array
-from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.outcome import accepts, quotient
+from otspec.batch._numba.compiled import accepts, inner_code, machine_code, quotient
 from otspec.batch._numba.passes import blocks_of, draw, excess, rest_in_blocks
 
 

@@ -4,15 +4,12 @@ The chosen path's law needs the order of all ratios, but of one token only the m
 place is sorted only where its residual is asked for.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK
-from otspec.batch._numba.compiled import inner_code, machine_code, plus
-from otspec.batch._numba.outcome import geometric, quotient
+from otspec.batch._numba.compiled import geometric, inner_code, machine_code, plus, quotient
 from otspec.batch._numba.passes import blocks_of, sum_in_blocks
 from otspec.batch._numba.sequences.drafted_block import following, inverse_of, stays
 
@@ -183,7 +180,8 @@ def _sort(draft, target, keys, orders) -> None:
     for shift in range(0, bits, _DIGIT):
         here = _pass(keys, orders, here, np.uint64(shift), counts)
     if here:
-        orders[0] = orders[1]
+        for i in range(orders.shape[1]):  # Numba compiles a copy of slices for a second
+            orders[0, i] = orders[1, i]
 
 
 @inner_code

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.outcome import accepts, quotient
+from otspec.batch._numba.compiled import accepts, inner_code, machine_code, quotient
 from otspec.batch._numba.passes import blocks_of, draw, excess, factor_of, rest_in_blocks
 from otspec.batch._numba.recursive_rejection_without_replacement import left_of
 from otspec.batch._numba.sequences.drafted_block import highest
@@ -12,8 +11,7 @@ SCALE = 0  # nodes: c over the factor, if the target lacks (target − c·draft)
 REJECTED = 1  # nodes: W, the probability that the children so far are deleted, 1 − w more
 SHARE = 2  # nodes: 1 over the draft's scaled mass off the children that were deleted
 WEIGHT = 3  # nodes: w, with which the node is kept, itself or something below it
-KINDS = 4
-"""How many rows the array of these has; its columns are the text and the nodes."""
+KINDS = 4  # how many rows the array of these has; its columns are the text and the nodes
 
 
 @machine_code

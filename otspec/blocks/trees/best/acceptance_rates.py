@@ -13,8 +13,7 @@ from otspec.blocks.trees.verifiers.nodes import TokenRule, made_rule
 from otspec.models.base import Model, Prefix
 from otspec.rules.base.accepted import by_position_or_estimate
 
-MOST_PLACES = 20_000
-"""Most places of a text that are told apart."""
+MOST_PLACES = 20_000  # most places of a text that are told apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +76,7 @@ class Chances(Frozen):
     def by_level(self, tree: Shape) -> Array:
         """Return P(τ ≥ 1), P(τ ≥ 2), … of a tree, shape (levels, places)."""
         # Their sum over the levels is `expected`.
-        known: dict[Shape, Array] = {}
-        return self._by_level(tree, known)
+        return self._by_level(tree, {})
 
     def _by_level(self, tree: Shape, known: dict[Shape, Array]) -> Array:
         if tree not in known:

@@ -24,10 +24,8 @@ class Candidate(Frozen):
 class Allotted(Frozen):
     """The best trees for each distribution of places and each number of nodes."""
 
-    values: Array
-    """E[τ] with at most n nodes, shape (laws, nodes + 1)."""
-    trees: tuple[tuple[Shape, ...], ...]
-    """By law and number of nodes."""
+    values: Array  # E[τ] with at most n nodes, shape (laws, nodes + 1)
+    trees: tuple[tuple[Shape, ...], ...]  # by law and number of nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,12 +135,9 @@ def _one_more(before: Array, child: Array, most: int) -> tuple[Array, IntArray]:
     return values, below
 
 
-MOST_CANDIDATES = 20_000
-"""Most candidates of one level."""
-_FIRST = 4
-"""How many of the first drafts of a level have a distribution of their own."""
-_ALIKE = 1e-3
-"""Two distributions count as one if all their probabilities differ by less."""
+MOST_CANDIDATES = 20_000  # most candidates of one level
+_FIRST = 4  # how many of the first drafts of a level have a distribution of their own
+_ALIKE = 1e-3  # two distributions count as one if all their probabilities differ by less
 
 
 def all_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list[Candidate]]:

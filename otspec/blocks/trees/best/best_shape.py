@@ -33,8 +33,7 @@ from otspec.distributions import as_k
 from otspec.frames import Tokens
 from otspec.models.base import BEGINNING, MOST_DEPTH, Prefix, as_beginnings, as_models
 
-MOST_NODES = 4_096
-"""Most nodes of a tree that is searched for."""
+MOST_NODES = 4_096  # most nodes of a tree that is searched for
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from otspec.blocks.trees.shapes import Shape
 from otspec.files import small_formats
 from otspec.files.base import read_file
 
-MOST_TOKENS = 10**9
-"""Most tokens of a call."""
+MOST_TOKENS = 10**9  # most tokens of a call
 _SHORTEST, _LONGEST = 1e-100, 1e100
 _WANTED = f"a time above 0, in a unit in which it is {_SHORTEST:g} to {_LONGEST:g}"
 """Between these all ratios and rates of times are floats."""

@@ -20,10 +20,8 @@ from otspec.models.base import MOST_DEPTH, Model, Prefix, as_beginnings
 class Grown(NamedTuple):
     """A node of a tree that was grown."""
 
-    path: Prefix
-    """The tokens from the root to the node, itself included."""
-    worth: Any
-    """The product of the estimates along the path."""
+    path: Prefix  # the tokens from the root to the node, itself included
+    worth: Any  # the product of the estimates along the path
 
 
 def grown(
@@ -60,8 +58,7 @@ def _greatest(found: Iterable[Grown], most: int) -> list[Grown]:
     return sorted(found, key=lambda node: -node.worth)[:most]
 
 
-MOST_NODES = 100_000
-"""Most nodes of a tree."""
+MOST_NODES = 100_000  # most nodes of a tree
 
 
 @dataclass(frozen=True, eq=False)

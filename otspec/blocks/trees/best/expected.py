@@ -1,7 +1,5 @@
 """E[τ] of a tree of drafts, by dynamic programming over what the models remember."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,12 +51,11 @@ class _Level(NamedTuple):
     """The states of one depth: what is remembered, by number, and what is drafted, by number."""
 
     keys: IntArray
-    shapes: list[Shape]
-    """By ascending size."""
+    shapes: list[Shape]  # by ascending size
     numbers: dict[Shape, int]
 
     @classmethod
-    def of(cls, leads: Sequence[_Leads]) -> _Level:
+    def of(cls, leads: Sequence[_Leads]) -> "_Level":
         """Return the level of some states."""
         shapes = sorted({shape for each in leads for shape in each.shapes}, key=attrgetter("size"))
         numbers = {shape: number for number, shape in enumerate(shapes)}
@@ -73,13 +70,11 @@ class _Level(NamedTuple):
 
     def key(self, places: IntArray, numbers: IntArray) -> IntArray:
         """Return what is different for different states."""
-        keys: IntArray = places * len(self.shapes) + numbers
-        return keys
+        return places * len(self.shapes) + numbers
 
     def find(self, places: IntArray, numbers: IntArray) -> IntArray:
         """Return where states are."""
-        found: IntArray = np.searchsorted(self.keys, self.key(places, numbers))
-        return found
+        return np.searchsorted(self.keys, self.key(places, numbers))
 
     def states(self) -> Iterable[tuple[int, int]]:
         """Return them, each place with the number of its shape."""
@@ -222,5 +217,4 @@ def _plus_one(values: _Values) -> Array:
         one = one * factor
         ones.append(one)
     own = np.array(ones, dtype=values.numbers.dtype)[values.level.keys % len(values.level.shapes)]
-    one_more: Array = values.numbers + own
-    return one_more
+    return values.numbers + own

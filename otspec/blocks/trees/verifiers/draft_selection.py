@@ -1,7 +1,5 @@
 """Several drafts: token-level rules applied depth by depth to the children that still agree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from typing import Any, ClassVar
@@ -125,11 +123,11 @@ class DraftSelection(TreeRule):
         law = as_beginnings(beginnings, self.target)
         return self.target.number(expected_kept(self._nodes, self.tree, law))
 
-    def with_tree(self, tree: Any) -> DraftSelection:
+    def with_tree(self, tree: Any) -> "DraftSelection":
         """Return the same rule for another tree; what was computed serves both."""
         return replace(self, tree=tree, nodes=self._nodes)
 
-    def with_branching(self, branching: str | Sequence[int]) -> DraftSelection:
+    def with_branching(self, branching: str | Sequence[int]) -> "DraftSelection":
         """Return the same rule for another tree: :meth:`with_tree`."""
         return self.with_tree(as_shape(branching, "branching"))
 

@@ -93,8 +93,7 @@ def _powers(one: Any, other: Any, count: int) -> Any:
     return total
 
 
-MOST_PATHS = 10_000
-"""Most paths of a block."""
+MOST_PATHS = 10_000  # most paths of a block
 TEXT_LIMIT = 20_000
 """Most texts after which the law of the chosen path is computed for an exact sum."""
 
@@ -242,8 +241,7 @@ class ClippedRanks(GreatestPath):
     def ratios(self, prefix: Prefix) -> Array:
         """Return min(1, M_b/M_s) of each next token."""
         ratios = super().ratios(prefix)
-        clipped: Array = np.minimum(ratios, ratios * 0 + 1)
-        return clipped
+        return np.minimum(ratios, ratios * 0 + 1)
 
 
 @dataclass(frozen=True, eq=False, init=False)

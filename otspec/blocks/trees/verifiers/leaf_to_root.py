@@ -50,8 +50,7 @@ class Arrivals(Frozen):
 
 def with_dagger(row: Array, rest: Number) -> Array:
     """Return a row over one token more, †: shape (n,) -> (n + 1,)."""
-    longer: Array = np.concatenate([row, zeros(1, like=row) + rest])
-    return longer
+    return np.concatenate([row, zeros(1, like=row) + rest])
 
 
 def rule_of_weight(

@@ -1,7 +1,5 @@
 """Rules for one token at the nodes of a tree: what each does after each prefix, found once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -47,8 +45,7 @@ def _checked(made: Any, n: int, k: int) -> Rule:
             f"rule returned one for k = {made.law.k} drafts of {made.law.n} tokens, but was "
             f"asked for k = {k} of {n}: make it from the draft, the target and the k it is given"
         )
-    checked: Rule = made
-    return checked
+    return made
 
 
 TREE_RULES: Registry[type[rules.PairRule]] = Registry(
@@ -74,8 +71,7 @@ TUPLE_LIMIT = 20_000
 
 State: TypeAlias = tuple[Prefix, Prefix, int, bool]
 """What draft and target remember of a prefix, a number of children and whether they are drawn."""
-Places: TypeAlias = tuple[int, ...]
-"""Which of the children go on together, ascending; at least one."""
+Places: TypeAlias = tuple[int, ...]  # which of the children go on together, ascending; at least one
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +86,7 @@ class AcceptedChildren(Frozen):
     unit: int
 
     @classmethod
-    def of(cls, ways: Iterable[Places], law: Array) -> AcceptedChildren:
+    def of(cls, ways: Iterable[Places], law: Array) -> "AcceptedChildren":
         """Return it from the chance of each token in a row for each way."""
         which, tokens = np.nonzero(law > 0)
         chances, unit = law[which, tokens], 1
@@ -191,8 +187,7 @@ class Node(Frozen):
         try:
             return self.rule.acceptance()
         except NotExactError:
-            summed: Number = sum(self.enumerated[0].values())
-            return summed
+            return sum(self.enumerated[0].values())
 
 
 @dataclass(frozen=True)

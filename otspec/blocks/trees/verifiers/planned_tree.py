@@ -1,7 +1,5 @@
 """The best rule that verifies a tree from the leaves to the root (Theory, 48): a program a node."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, permutations, product
@@ -48,8 +46,7 @@ class NodePlan(NamedTuple):
     orders: dict[Drafted, list[Order]]
     weights: dict[tuple[int, Shape], Curve]
     """(token, what is drafted after it) → the weights of its visits."""
-    rest: Array
-    """The mass of each token that is drawn if no child is kept, shape (n,)."""
+    rest: Array  # the mass of each token that is drawn if no child is kept, shape (n,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +90,7 @@ class PlannedTree(TreeRule):
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Visit the nodes of a drafted tree as the plans say, until one is kept."""
 
-        def visit(node: int, text: Prefix, shape: Shape, weight: Any) -> Found | None:
+        def visit(node: int, text: Prefix, shape: Shape, weight: Any) -> "Found | None":
             """Return what is kept at a node or below it, with probability ``weight``."""
             target, below = drafts.target(node), drafts.children(node)
             rest = weight * target
@@ -149,7 +146,7 @@ class PlannedTree(TreeRule):
             self._curves[key] = tuple((weight, weight + value) for weight, value in corners)
         return self._curves[key]
 
-    def _program(self, text: Prefix, shape: Shape) -> NodeProgram:
+    def _program(self, text: Prefix, shape: Shape) -> "NodeProgram":
         draft, k = self.draft(text), len(shape.children)
         masses: dict[Drafted, Any] = {}
         if arithmetic.counted_power(self.draft.n, k) > TUPLE_LIMIT:

@@ -197,10 +197,8 @@ class TraversalVerify(Traversal, LeafToRoot):
 class Rejections(Frozen):
     """What is left after some children of a node were rejected."""
 
-    reached: Number
-    """The probability of that."""
-    residual: Array
-    """The target of then, times that, shape (n,); the rest is †."""
+    reached: Number  # the probability of that
+    residual: Array  # the target of then, times that, shape (n,); the rest is †
 
 
 def rejections(

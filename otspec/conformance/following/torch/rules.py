@@ -42,8 +42,7 @@ class Call(NamedTuple):
 
 def named(function: Any) -> str:
     """Return the name of a function or method of PyTorch."""
-    name: str = getattr(function, "__name__", None) or str(function)
-    return name
+    return getattr(function, "__name__", None) or str(function)
 
 
 Rule = Callable[[Ledger, Call], Any]

@@ -11,8 +11,7 @@ import numpy as np
 
 from otspec.conformance.following.order import clipped
 from otspec.conformance.following.torch import ranks
-from otspec.conformance.following.torch.draws import DRAWS, REFUSED, Draws
-from otspec.conformance.following.torch.ledger import Ledger
+from otspec.conformance.following.torch.ledger import DRAWS, REFUSED, Draws, Ledger
 from otspec.conformance.following.torch.rules import (
     Call,
     Rule,
