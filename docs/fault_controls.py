@@ -171,7 +171,7 @@ def control(fault: Fault | None, rule: RightRule, kind: Kind, case: Case) -> Con
 def controls_of(fault: Fault, rule: RightRule, kind: Kind) -> list[Control]:
     """Return the controls of a fault in a rule, on the cases where its law can be had.
 
-    A fault that draws much more often than a right verifier has too many ways on some of them.
+    A fault that draws much more often than a correct verifier has too many ways on some of them.
     """
     found = []
     for case in cases_of(kind):
@@ -195,7 +195,7 @@ def seen_of(controls: Iterable[Control], rng: np.random.Generator) -> list[Seen]
 
 
 def alarms(kind: Kind, runs: int, rng: np.random.Generator) -> int:
-    """Return how many of so many checks of a right verifier have a finding.
+    """Return how many of so many checks of a correct verifier have a finding.
 
     All right verifiers have one law of texts, the target's.
     """

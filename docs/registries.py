@@ -28,7 +28,7 @@ def table(header: str, rows: Iterable[Iterable[str]]) -> str:
 def rules() -> str:
     """Return the table of rules for one token."""
     return table(
-        "rule | name | drafts | k | exact | acceptance | batch function",
+        "rule | name | drafts | k | acceptance | batch function",
         map(rule_row, RULES.values()),
     )
 
@@ -38,8 +38,7 @@ def rule_row(rule: type[Rule]) -> list[str]:
     law = "any" if rule.law_class is None else f"`{rule.law_class.name}`"
     k = "any" if rule.only_k is None else str(rule.only_k)
     how = "formula" if rule.formula else "sum or estimate"
-    exact = "yes" if rule.exact else ""
-    return [f"`{rule.__name__}`", f"`{rule.name}`", law, k, exact, how, batch_of(rule)]
+    return [f"`{rule.__name__}`", f"`{rule.name}`", law, k, how, batch_of(rule)]
 
 
 def batch_of(rule: type[Rule] | type[blocks.BlockRule]) -> str:

@@ -3,8 +3,6 @@
 How much can be accepted at best, which rule gets there, and is a rule lossless.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -7,6 +7,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 import pytest
+from each_case import each
 from numpy.random import default_rng
 from scipy.optimize import minimize
 
@@ -32,8 +33,8 @@ def kept_by_the_best(target, nodes):
     return kept
 
 
-@pytest.mark.parametrize("nodes", [1, 2, 5, 30, 300])
-@pytest.mark.parametrize("seed", range(8))
+@each("nodes", [1, 2, 5, 30, 300])
+@each("seed", range(8))
 def test_no_certain_tree_keeps_more_than_the_entropy_allows(seed, nodes):
     target = default_rng(seed).dirichlet(np.full(3, 0.2 + 0.3 * (seed % 4)))
     assert kept_by_the_best(target, nodes) <= entropy_bound(target, nodes) + ROUNDING

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from each_case import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -214,7 +215,7 @@ def test_exact_sums_are_never_scaled_silently():
         as_distribution([Fraction(1, 2), Fraction(1, 2) - tiny])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_checking_twice_changes_no_bit(seed):
     rng = np.random.default_rng(seed)
     weights = rng.exponential(size=int(rng.integers(1, 3000))) ** rng.integers(1, 9)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from each_case import each
 from instances import EPS, extreme_pairs, floats, pairs
 from searching import of_all
 
@@ -39,8 +40,8 @@ ASCENDING = {
 }
 
 
-@pytest.mark.parametrize("shuffle", range(5))
-@pytest.mark.parametrize("name", ASCENDING)
+@each("shuffle", range(5))
+@each("name", ASCENDING)
 def test_ratios_are_told_apart_wherever_they_lie(name, shuffle):
     known = np.array(ASCENDING[name])
     moved = np.random.default_rng(shuffle).permutation(len(known))

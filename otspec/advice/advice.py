@@ -1,7 +1,5 @@
 """An advice: all choices, the best, what simpler ones lose; as a document and in sentences."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -64,7 +62,7 @@ class Advice(Tabular, Shown):
         """Whether it is exact, or rests on at least ten texts."""
         return not 0 < self.texts < ENOUGH
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> "pa.Table":
         """Return the table of all choices."""
         return self.choices.to_arrow()
 
@@ -84,7 +82,7 @@ def simpler_kinds() -> Iterator[tuple[str, Callable[[Choice], bool]]]:
     yield "i.i.d. drafts", lambda one: one.drafts == IID.name
     yield "a tree by recursive rejection", lambda one: one.rule == RecursiveRejection.title
     yield "the same text whatever is drafted", lambda one: one.rule in _INDEPENDENT
-    yield "one drafted text", lambda one: one.is_chain and bool(one.tree)
+    yield "a chain", lambda one: one.is_chain and bool(one.tree)
     yield "token verification", lambda one: one.rule == TokenVerification.title
     yield "no draft", lambda one: one.rule == NO_DRAFT
     yield LOSSY, lambda one: bool(one.lossy)

@@ -1,7 +1,5 @@
 """An advice as a chart, as a document for programs, and as one HTML file."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -31,7 +29,7 @@ _CORNER = 0.08  # the part of an axis within which a ray has no number
 _RAYS = 6  # about how many lines of equal speed there are
 
 
-def draw_pareto(advice: Advice, ax: Axes | None = None) -> Axes:
+def draw_pareto(advice: Advice, ax: "Axes | None" = None) -> "Axes":
     """Draw the tokens per call of each choice against its seconds, as parts of a call without.
 
     The steps join the choices than which none keeps more in no more time. Along a gray line
@@ -95,7 +93,7 @@ def draw_pareto(advice: Advice, ax: Axes | None = None) -> Axes:
             )  # fmt: skip
         panel.set_xlim(left, right)
         panel.set_ylim(_BOTTOM, top)
-        panel.set_xlabel("time of a call with its drafts, in calls without")
+        panel.set_xlabel("time of a call with its drafts (a call without drafts: 1)")
         panel.set_ylabel("tokens per call of the target")
         return legend_beside(panel, handles=list(shown.values()), labels=list(shown))
 
@@ -118,7 +116,7 @@ def _words(choice: Choice) -> str:
     )
 
 
-def _draw_rays(ax: Axes, left: float, right: float, top: float) -> None:
+def _draw_rays(ax: "Axes", left: float, right: float, top: float) -> None:
     """Draw lines of equal speed, each with its number where it leaves the axes."""
     step = _round((top / left - _BOTTOM / right) / _RAYS)
     for speed in np.arange(step, top / left, step):
@@ -140,7 +138,7 @@ def _round(number: float) -> float:
     return max(0.25, round(number * 4) / 4 if number < 1 else round(number * 2) / 2)
 
 
-def pareto_figure(advice: Advice, *, title: str) -> Figure:
+def pareto_figure(advice: Advice, *, title: str) -> "Figure":
     """Return a picture of its own of what :func:`draw_pareto` draws."""
     with titled(title, height=4.6) as figure:
         draw_pareto(advice, figure.add_subplot())
@@ -197,7 +195,7 @@ def _gained(advice: Advice, usual: Choice) -> str:
     tokens = float(advice.best.tokens) - float(usual.tokens)
     many = f"{abs(tokens):.4f} {'fewer' if tokens > 0 else 'more'}" if tokens else "as many"
     return (
-        f"{usual.rule[:1].upper()}{usual.rule[1:]} of one drafted text is {usual.speed_up:.3f} "
+        f"{usual.rule[:1].upper()}{usual.rule[1:]} of a chain is {usual.speed_up:.3f} "
         f"times as fast at best, {percent(1 - usual.speed_up / advice.best.speed_up)} slower, with "
         f"{many} tokens per call."
     )
@@ -222,7 +220,7 @@ def _figures(advice: Advice) -> Iterator[tuple[str, str, str]]:
     usual = _usual(advice)
     if usual is not None:
         gain = best.speed_up / usual.speed_up - 1
-        yield "gain over one drafted text", f"+{percent(gain)}", f"of {usual.rule}"
+        yield "gain over a chain", f"+{percent(gain)}", f"of {usual.rule}"
 
 
 def _sure(ends: tuple[float, float], otherwise: str) -> str:
@@ -279,7 +277,7 @@ def _tables(advice: Advice) -> Iterable[str]:
     if advice.best.tree:
         yield "<p>The fastest tree, as <code>--tree</code> takes it:</p>"
         yield webpage.verbatim([advice.best.tree])
-    yield "<h3>What simpler choices lose</h3>"
+    yield "<h3>Speed lost by simpler choices</h3>"
     yield from webpage.table(_SIMPLER, [_lost(one) for one in advice.simpler], words=4)
     yield "<h3>All choices</h3>"
     yield from webpage.table(_CHOICES, [_cells(one) for one in advice.choices], words=3)

@@ -52,7 +52,7 @@ def kernel_of(rule: Any, law: DraftLaw, target: Distribution) -> Callable[..., A
     kernel = _read(rule, "kernel")
     if kernel is None:
         program = rule if callable(rule) else _read(rule, "verify")
-        if program is not None and is_program(program):
+        if program is not None and _takes_chance(program, after=1):
             return ProgramRule(law, target, program).kernel
         kernel = rule
     if callable(kernel):
@@ -79,11 +79,6 @@ def kernel_of(rule: Any, law: DraftLaw, target: Distribution) -> Callable[..., A
 
 
 TEST_SAMPLERS = "a sampler, which returns a token, is tested with otspec.audit_samples"
-
-
-def is_program(function: Any) -> bool:
-    """Return whether a function takes the drafts and ``chance``."""
-    return _takes_chance(function, after=1)
 
 
 def is_step(function: Any) -> bool:

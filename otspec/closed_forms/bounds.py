@@ -1,7 +1,5 @@
 """How much can be accepted at most, by a set or by entropy (SpecTr, lemma 3; Theory, 1, 45, 46)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from itertools import combinations_with_replacement, groupby
@@ -178,7 +176,7 @@ def set_bound(
     return as_number(quotient(total, whole), like=first)
 
 
-def set_bound_expression(n: int, k: int, tokens: Iterable[int]) -> sympy.Expr:
+def set_bound_expression(n: int, k: int, tokens: Iterable[int]) -> "sympy.Expr":
     """Return the formula of :func:`set_bound` in ``draft_0, …`` and ``target_0, …``.
 
     At most 2,000 drafts in all multisets of k tokens, else ``ValueError``.

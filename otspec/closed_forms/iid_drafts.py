@@ -3,8 +3,6 @@
 The last functions have all drafts but one certain (SpecHub, thms. 2–4; Theory, 14).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -43,7 +41,7 @@ def single_draft_acceptance(
     return arithmetic.as_number(np.minimum(first, second).sum(), like=first)
 
 
-def single_draft_expression(n: int) -> sympy.Expr:
+def single_draft_expression(n: int) -> "sympy.Expr":
     """Return Σ min(draft_i, target_i) in ``draft_0, …`` and ``target_0, …``."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     n = as_integer(n, "n", 1, 10_000, wanted="a number of tokens")
@@ -93,7 +91,7 @@ def _some_outside(outside: Array, k: int) -> Array:
     return -np.expm1(float(k) * logarithms)
 
 
-def iid_expression(n: int) -> sympy.Expr:
+def iid_expression(n: int) -> "sympy.Expr":
     """Return the least of 1 and of q(A) + 1 − p(A)^k for all sets A of at most 10 tokens.
 
     In the symbols ``draft_0, …``, ``target_0, …`` and ``k``.
@@ -125,14 +123,14 @@ def always_accepted(
     return bool(1 - best <= 2 * (len(first) + 4) * np.finfo(float).eps)
 
 
-def always_accepted_expression(n: int) -> sympy.Basic:
+def always_accepted_expression(n: int) -> "sympy.Basic":
     """Return the condition of :func:`always_accepted` in the symbols of :func:`iid_expression`."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     terms = (sympy.Ge(cost, inside) for cost, inside in _costs_and_powers(n))
     return sympy.And(*terms, evaluate=False)
 
 
-def _costs_and_powers(n: int) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
+def _costs_and_powers(n: int) -> "Iterator[tuple[sympy.Expr, sympy.Expr]]":
     """Yield q(A) and p(A)^k for all sets of 1 to n − 1 tokens."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     n = as_integer(n, "n", 1, MOST_SYMBOLIC, wanted="a number of tokens")

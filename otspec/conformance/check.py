@@ -81,7 +81,7 @@ def check(
         The same where rows are expensive: in the large vocabulary, and in calls of one row or of
         very many; by default 0.1, or ``detect`` if that is more.
     false_alarm : float
-        The probability with which a right verifier has findings.
+        The probability with which a correct verifier has findings.
     budget : int
         The most probabilities of the target that the verifier is given. If that is too few for
         ``detect`` and ``coarse``, the outcome is ``"undecided"``, and the report says what was

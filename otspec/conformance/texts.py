@@ -239,8 +239,7 @@ class Spoken(Case):
 
     def texts(self, length: int) -> Array:
         """Return the law of the beginnings of texts, shape (1, n ** length)."""
-        summed: Array = self.law.reshape(self.n**length, -1).sum(axis=1)
-        return summed[None]
+        return self.law.reshape(self.n**length, -1).sum(axis=1)[None]
 
 
 class Sampler(Verifier):

@@ -67,8 +67,7 @@ class Header:
         for block in blocks_of(stream, self.size):
             buffer[done : done + len(block)] = np.frombuffer(block, dtype=np.uint8)
             done += len(block)
-        array: Array = buffer.view(self.dtype)
-        return array.reshape(self.shape, order="F" if self.fortran else "C")
+        return buffer.view(self.dtype).reshape(self.shape, order="F" if self.fortran else "C")
 
 
 def blocks_of(stream: IO[bytes], size: int) -> Iterator[bytes]:

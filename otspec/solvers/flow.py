@@ -4,8 +4,6 @@ A maximum flow of whole numbers takes 30 binary digits at a time. What it leaves
 for each row and token; so another one in smaller units takes the next.
 """
 
-from __future__ import annotations
-
 import time
 from typing import TYPE_CHECKING
 
@@ -90,7 +88,7 @@ class _Network:
         found[breadth_first_order(open_edges, self._source, return_predecessors=False)] = True
         return found[: self._size]
 
-    def _with(self, capacities: Array) -> sparse.csr_array:
+    def _with(self, capacities: Array) -> "sparse.csr_array":
         from scipy import sparse
 
         edges = self._edges

@@ -1,7 +1,5 @@
 """A linear program that a reader can inspect, in floats or in exact arithmetic."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -105,7 +103,7 @@ class LinearProgram(Frozen):
         """Return Aᵀ y: shape (m,) -> (n,)."""
         return sums_by(self.columns, self.coefficients * y[self.rows], self.shape[1])
 
-    def matrix(self) -> sparse.csc_array:
+    def matrix(self) -> "sparse.csc_array":
         """Return A in floats, compressed by columns."""
         from scipy import sparse
 
@@ -113,7 +111,7 @@ class LinearProgram(Frozen):
             (self.coefficients.astype(float), (self.rows, self.columns)), shape=self.shape
         )
 
-    def as_floats(self) -> LinearProgram:
+    def as_floats(self) -> "LinearProgram":
         """Return the same program with every number rounded to float64."""
         if not self.exact:
             return self

@@ -1,7 +1,5 @@
 """The plugin of pytest: a fixture that checks a verifier, and options for all such checks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -37,13 +35,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def conformance(request: pytest.FixtureRequest) -> Callable[..., Report]:
+def conformance(request: pytest.FixtureRequest) -> "Callable[..., Report]":
     """Return a function that checks a verifier, and fails the test unless it passes.
 
     It takes what :func:`otspec.conformance.check` takes, and returns its report.
     """
 
-    def checked(verifier: Callable[..., Any], **options: Any) -> Report:
+    def checked(verifier: Callable[..., Any], **options: Any) -> "Report":
         from otspec.conformance import check
 
         given = {name: request.config.getoption(f"--otspec-{name}") for name in OPTIONS}
@@ -63,7 +61,7 @@ def conformance(request: pytest.FixtureRequest) -> Callable[..., Report]:
     return checked
 
 
-def _save(report: Report, folder: Path, request: pytest.FixtureRequest) -> None:
+def _save(report: "Report", folder: Path, request: pytest.FixtureRequest) -> None:
     """Write a report under the name of the test; a number tells several of one test apart."""
     taken = request.config.stash[_TAKEN]
     test = re.sub(r"[^\w.-]+", "_", request.node.nodeid)[-150:].strip("_")

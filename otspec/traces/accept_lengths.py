@@ -1,7 +1,5 @@
 """Accept lengths on logged traces, text after text, of any length (Theory, 11, 27 and 28)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,7 +55,7 @@ class CountedCalls(Work):
         """Return how many positions depend on each other."""
         return source.cluster_length
 
-    def table_of(self, chunk: Chunk) -> pa.Table:
+    def table_of(self, chunk: Chunk) -> "pa.Table":
         """Count calls on the texts of a chunk."""
         pa = needed("pyarrow", "a run over traces", "runs")
 
@@ -98,7 +96,7 @@ class CountedCalls(Work):
             yield block_counts([block], rule, tree)[0]
 
     def lengths_in(
-        self, tables: Iterable[tuple[Source, pa.Table]]
+        self, tables: "Iterable[tuple[Source, pa.Table]]"
     ) -> dict[tuple[int, int], AcceptLengths]:
         """Add up the parts of a run."""
         found: dict[tuple[int, int], AcceptLengths] = {}

@@ -1,7 +1,5 @@
 """Which draft law is best on a trace: the optimum and the best rule of each (Theory, 1)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -65,7 +63,7 @@ class LawMeans:
     positions: int
 
 
-def law_means(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -> Rows[LawMeans]:
+def law_means(tables: "Iterable[tuple[Source, pa.Table]]", *, by_text: bool) -> Rows[LawMeans]:
     """Return what each draft law makes possible, by temperature, k and law as in the tables.
 
     ``tables`` are the parts of a run, in order, each looked at once; a ValueError asks for i.i.d.

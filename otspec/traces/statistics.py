@@ -1,7 +1,5 @@
 """Means over the positions of a run with confidence intervals, part by part."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -171,7 +169,7 @@ class _Group:
         )
 
 
-def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -> Rows[Statistic]:
+def statistics_of(tables: "Iterable[tuple[Source, pa.Table]]", *, by_text: bool) -> Rows[Statistic]:
     """Average the parts of a run, by temperature, k and law as in the tables, the optimum first.
 
     Positions of one text depend on each other, so that intervals take whole texts as units: a text
@@ -212,8 +210,8 @@ def texts_of(sources: Iterable[Source]) -> int:
 
 
 def with_offsets(
-    tables: Iterable[tuple[Source, pa.Table]],
-) -> Iterator[tuple[int, Source, pa.Table]]:
+    tables: "Iterable[tuple[Source, pa.Table]]",
+) -> "Iterator[tuple[int, Source, pa.Table]]":
     """Yield with each table how many texts there are before its source."""
     offset, last = 0, None
     for source, table in tables:
@@ -223,7 +221,7 @@ def with_offsets(
         yield offset, source, table
 
 
-def groups_of(table: pa.Table) -> Iterator[tuple[Key, Array]]:
+def groups_of(table: "pa.Table") -> Iterator[tuple[Key, Array]]:
     """Yield each group of a table and its rows, in order of first appearance."""
     encoded = [table[name].combine_chunks() for name in Key._fields]
     encoded = [c if hasattr(c, "dictionary") else c.dictionary_encode() for c in encoded]

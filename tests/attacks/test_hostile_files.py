@@ -10,6 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 import trace_files as files
+from each_case import each
 
 from otspec.files import read_file, small_formats
 from otspec.traces import load_trace
@@ -164,10 +165,10 @@ def test_a_header_that_only_the_compiler_would_read_is_refused(tmp_path, text):
         read_file(with_header(tmp_path / "x.npy", text))
 
 
-@pytest.mark.parametrize("dtype", ["<f2", ">f4", "<f8", "<g", "|b1", "<i8", "|u1", "<c8", "<U3",
+@each("dtype", ["<f2", ">f4", "<f8", "<g", "|b1", "<i8", "|u1", "<c8", "<U3",
                                    "|S2", "<M8[ns]"])  # fmt: skip
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("shape", [(), (0,), (4,), (2, 3), (2, 3, 2)])
+@each("order", ["C", "F"])
+@each("shape", [(), (0,), (4,), (2, 3), (2, 3, 2)])
 def test_what_numpy_saves_is_read_as_numpy_reads_it(tmp_path, dtype, order, shape):
     array = np.arange(12).reshape(3, 4)[: shape[0] if shape else 1].copy()
     array = np.resize(array, shape).astype(dtype, order=order)

@@ -6,6 +6,7 @@ import tracemalloc
 import hostile_pickles
 import numpy as np
 import pytest
+from each_case import each
 from fuzz_targets import time_limit
 
 from otspec.files import read_file
@@ -21,7 +22,7 @@ def torch():
     return pytest.importorskip("torch", reason="needs the extra backends")
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@each("name", HOSTILE)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 @pytest.mark.parametrize("reader", [read_file, locate_arrays])
 def test_hostile_pickles_are_refused_soon(tmp_path, monkeypatch, torch, reader, form, name):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import hostile_values
 import numpy as np
 import pytest
+from each_case import each
 from fuzz_targets import time_limit
 
 import otspec
@@ -46,8 +47,8 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("made", [*NONSENSE, *OTHERS], ids=lambda made: type(made).__name__)
+@each("use", USES)
+@each("made", [*NONSENSE, *OTHERS], ids=lambda made: type(made).__name__)
 def test_a_rule_that_makes_something_else_is_refused(use, made):
     says = r"\brule (is|makes|returned)\b.*(must make|must return|make it)|what rule makes"
     with pytest.raises(ValueError, match=says):

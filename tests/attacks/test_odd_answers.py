@@ -5,7 +5,7 @@ from __future__ import annotations
 import fuzz_targets
 import hostile_calls
 import numpy as np
-import pytest
+from each_case import each
 
 ANSWERS = {
     "nothing": lambda: None,
@@ -39,7 +39,7 @@ def test_places_are_those_of_the_package():
     }
 
 
-@pytest.mark.parametrize(("name", "argument"), PLACES, ids=lambda each: each)
+@each(("name", "argument"), PLACES)
 def test_an_odd_answer_is_refused_in_one_line_or_reported(name, argument):
     """No error but a ValueError of one line with words; a report gives no verdict of lossless."""
     row = hostile_calls.TABLE[name]

@@ -49,7 +49,7 @@ def test_no_instance_is_no_proof():
 
 
 def in_float32(draft, target, k):
-    """A right verifier in single precision."""
+    """A correct verifier in single precision."""
     rule = RecursiveRejection(draft, target, k)
     return lambda x: rule.kernel(x).astype(np.float32)
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dishonest_rules import DISAGREEING, FAILURES, PLACES, Right, failing_where, interrupt
+from each_case import each
 from instances import fractions
 from searching import enough
 
@@ -99,8 +100,8 @@ def says(failure, place):
     return f"fails with {failure}"
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("failure", FAILURES)
+@each("place", PLACES)
+@each("failure", FAILURES)
 def test_whatever_the_code_raises_leaves_nothing_judged(place, failure):
     report = audit_over(failing_where(place, FAILURES[failure]), INSTANCES)
     assert (report.lossless, report.conclusive, report.refused) == (None, False, 0)

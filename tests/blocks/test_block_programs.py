@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from drafted_trees import models
+from each_case import each
 from searching import enough
 
 from otspec.auditing import audit_blocks
@@ -102,8 +103,8 @@ def test_laws_of_block_rules_are_those_of_their_programs(name, length):
         assert rule.expected_up_to()[-1] == rule.expected()
 
 
-@pytest.mark.parametrize("name", WHOLE)
-@pytest.mark.parametrize("tree", TREES)
+@each("name", WHOLE)
+@each("tree", TREES)
 def test_laws_of_tree_rules_are_those_of_their_programs(name, tree):
     for draft, target in list(pairs())[:: 1 if tree in ("2", "2x1") else 2]:
         only = ONLY_K.get(name)

@@ -52,7 +52,7 @@ def test_compare_shows_every_rule_exactly(capsys):
     assert found == {
         "optimum": (best().acceptance, 0),
         "priority mixture": (best().acceptance, 0),
-        "recursive rejection, best order 1, 2": (rejection, best().acceptance - rejection),
+        "recursive rejection (best order 1, 2)": (rejection, best().acceptance - rejection),
     }
 
 
@@ -64,8 +64,8 @@ def test_compare_shows_the_given_and_the_best_order(capsys):
         capsys, "compare", "--draft", "0.2,0.2,0.6", "--draft", "0.5,0.3,0.2", "0.1,0.6,0.3"
     )
     given, turned = rule.acceptance(), rule.in_order((1, 0)).acceptance()
-    assert f"recursive rejection, order 1, 2       independent      {given:.4f}" in printed
-    assert f"recursive rejection, best order 2, 1  independent      {turned:.4f}" in printed
+    assert f"recursive rejection (order 1, 2)       independent      {given:.4f}" in printed
+    assert f"recursive rejection (best order 2, 1)  independent      {turned:.4f}" in printed
     assert "Priority mixture attains it" in printed
 
 

@@ -60,7 +60,9 @@ sys.meta_path.insert(0, Noisy())
 RUNS = [name for name in COMMANDS if name != "a complaint"]
 RUN_EACH = """
 import gc, json, os, sys
-import numba, pyarrow.parquet, scipy.optimize, scipy.special, scipy.sparse  # once for all commands
+# Once for all commands: what they are made of.
+import numba, pyarrow.parquet, scipy.optimize, scipy.special, scipy.sparse
+import otspec.advice, otspec.auditing, otspec.conformance, otspec.plots, otspec.traces
 from otspec.cli.main import main
 gc.freeze()  # a child would copy what its collector looks at
 for line in sys.stdin:
@@ -80,7 +82,7 @@ for line in sys.stdin:
 def noisy(tmp_path_factory):
     """Run a command in a process of its own, in which libraries print from C.
 
-    The process is a fork of one that has imported what has nothing to do with the commands.
+    The process is a fork of one that has imported what commands are made of, and no command.
     """
     folder = tmp_path_factory.mktemp("noisy")
     Path(folder, "sitecustomize.py").write_text(f"{CHATTER}COMMANDS = {RUNS}\n", encoding="utf-8")

@@ -121,7 +121,7 @@ def worst(fault, rule, kind, cases):
 
 
 def explains(law, kind, case, counts):
-    """Return whether counts, or a law, are those of a fault, and not those of a right verifier."""
+    """Return whether counts, or a law, are those of a fault and not of a correct verifier."""
     detect = 0.9 * total_variation(law, right_law(kind, case))
     seen, wrong = counts.sum(axis=0), []
     for expected in (law.sum(axis=0), right_law(kind, case)):

@@ -186,7 +186,7 @@ def test_the_text_is_what_is_printed():
     printed = REPORT.text()
     assert "\nplain: law of the output\n" in printed
     assert "looks like: residual not renormalized" in printed
-    assert "right verifier shows as much with probability 9.4e-14" in printed
+    assert "correct verifier shows as much with probability 9.4e-14" in printed
     assert "\ncrashing (and 1 more cases): the call fails" in printed
     assert "   | KeyError: 1" in printed
     assert "Note: a note with <tags>" in printed

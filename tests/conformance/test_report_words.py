@@ -67,13 +67,13 @@ def test_what_would_have_been_found(detectable, words):
 
 TEXT = """\
 failed: the verifier is wrong on 1 of 2 cases, and raises on 1; where it raises, its output could \
-not be judged; it looks like: residual not renormalized (a right verifier fails with probability \
+not be judged; it looks like: residual not renormalized (a correct verifier fails with probability \
 1e-06 at most)
 
 plain: law of the output
    token 0 is too frequent
    total variation between what was seen and what is right: 0.2500
-   a right verifier shows as much with probability 9.4e-14 at most
+   a correct verifier shows as much with probability 9.4e-14 at most
    looks like: residual not renormalized
 
 crashing: the call fails
@@ -96,14 +96,14 @@ MARKDOWN = """\
 # Conformance of my.verify: kind block, mode kernel
 
 **failed: the verifier is wrong on 1 of 2 cases, and raises on 1; where it raises, its output \
-could not be judged; it looks like: residual not renormalized (a right verifier fails with \
+could not be judged; it looks like: residual not renormalized (a correct verifier fails with \
 probability 1e-06 at most)**
 
 ## plain: law of the output
 
 - token 0 is too frequent
 - total variation between what was seen and what is right: 0.2500
-- a right verifier shows as much with probability 9.4e-14 at most
+- a correct verifier shows as much with probability 9.4e-14 at most
 - looks like: residual not renormalized
 
 | cell | seen | right | difference |
@@ -174,7 +174,7 @@ def test_evidence_for_a_verifier_is_no_chance_above_one():
     fine = Finding("plain", "law", "off", (0.5,), (0.5,), evidence=-3.0)
     text = Report("block", "kernel", (fine,), CASES, 0.0).text()
     assert "shows as much with probability 1.0e+00 at most" in text
-    assert "(a right verifier never fails)" in text
+    assert "(a correct verifier never fails)" in text
 
 
 def test_the_facts_of_a_certificate():
@@ -184,7 +184,7 @@ def test_the_facts_of_a_certificate():
     assert found == "0.05 on 3, 0.3 on 1, nothing surely on 2"
     assert facts["cases"] == "6"
     assert facts["texts"] == "227"  # 100, none and 100, and three times 9
-    assert facts["a right verifier fails with probability"] == "1e-06 at most"
+    assert facts["a correct verifier fails with probability"] == "1e-06 at most"
     assert facts["file"] == facts["commit"] == "not known"
     assert (
         "nothing"

@@ -14,7 +14,7 @@ def fresh(rng, drafts):
 
 
 class Verifier:
-    """A right verifier of one token or a block, of parts that can be replaced."""
+    """A correct verifier of one token or a block, of parts that can be replaced."""
 
     def __init__(self, verify=batch.recursive_rejection):
         self.verify = verify

@@ -8,6 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from each_case import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,8 +39,8 @@ def test_any_bytes_give_a_value_or_a_value_error(tmp_path_factory, suffix, conte
         assert isinstance(found, dict)
 
 
-@pytest.mark.parametrize("cut", range(0, 200, 7))
-@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+@each("cut", range(0, 200, 7))
+@each("suffix", [".npy", ".npz"])
 def test_truncated_arrays_are_refused(tmp_path, suffix, cut):
     whole = tmp_path / f"whole{suffix}"
     if suffix == ".npy":

@@ -11,7 +11,7 @@ import pytest
 from otspec.blocks import BlockVerification
 from otspec.blocks.policies import policies
 from otspec.logged import LoggedBlock, cut_chains_on_blocks
-from otspec.logged.cut_chains import CHAINS, _drafted, _tokens
+from otspec.logged.comparison import CHAINS, _drafted, _tokens
 from otspec.models import markov
 
 DRAFT = markov([["9/10", "1/10"], ["1/3", "2/3"]])

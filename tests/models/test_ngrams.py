@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from each_case import each
 
 from otspec.models import NGramModel, TableModel, WarpedModel, memoryless
 from otspec.models.base import as_beginnings
@@ -75,9 +76,9 @@ def rows(seed, count, n):
         yield [Fraction(int(weight), int(weights.sum())) for weight in weights]
 
 
-@pytest.mark.parametrize("power", [1, 2, 5])
-@pytest.mark.parametrize("top_k", [None, 1, 2, 9])
-@pytest.mark.parametrize("top_p", [None, Fraction(1, 2), Fraction(9, 10), 1])
+@each("power", [1, 2, 5])
+@each("top_k", [None, 1, 2, 9])
+@each("top_p", [None, Fraction(1, 2), Fraction(9, 10), 1])
 def test_warping_is_exact(power, top_k, top_p):
     for row in rows(7, 30, 5):
         model = WarpedModel(memoryless(row), temperature=f"1/{power}", top_k=top_k, top_p=top_p)

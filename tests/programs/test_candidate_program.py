@@ -18,6 +18,7 @@ from drafted_trees import (
     takes,
     trees,
 )
+from each_case import each
 from instances import pairs
 from programs_table import VALUE_ERROR
 
@@ -98,7 +99,7 @@ def test_one_candidate_is_the_program_of_blocks(n, length):
             assert solve(BlockProgram(draft, target, length).build()).value == best
 
 
-@pytest.mark.parametrize(("rule", "tree", "n"), cases(RULES, SIZES))
+@each(("rule", "tree", "n"), cases(RULES, SIZES))
 def test_no_rule_keeps_more_than_the_best_coupling(rule, tree, n):
     count, length = 2 if rule == "k-sequential" else FOUR, len(as_branching(tree))
     for draft, target in some_models(rule, 184, count, n, length):

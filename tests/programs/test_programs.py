@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from each_case import each
 from instances import LAWS, floats
 from programs_table import (
     SOLVER_NAMES,
@@ -36,9 +37,9 @@ def iid(n, k):
     return otspec.IID(draft, k), draft[::-1]
 
 
-@pytest.mark.parametrize("sets", [True, False])
-@pytest.mark.parametrize("program", PROGRAM_NAMES)
-@pytest.mark.parametrize("name", LAWS)
+@each("sets", [True, False])
+@each("program", PROGRAM_NAMES)
+@each("name", LAWS)
 def test_programs_equal_those_written_out_from_the_definition(name, program, sets):
     ks = (2,) if program == "compact" else (1, 2, 3)
     for case, target in instances(name, seed=110, count=16, most_tokens=3, ks=ks):
@@ -58,9 +59,9 @@ def test_programs_equal_those_written_out_from_the_definition(name, program, set
         assert dict(zip(entries, built.coefficients, strict=True)) == expected.entries
 
 
-@pytest.mark.parametrize("sets", [True, False])
-@pytest.mark.parametrize("program", PROGRAM_NAMES)
-@pytest.mark.parametrize("name", LAWS)
+@each("sets", [True, False])
+@each("program", PROGRAM_NAMES)
+@each("name", LAWS)
 def test_sizes_are_bounds_known_before_building(name, program, sets):
     ks = (2,) if program == "compact" else (1, 2, 3, 4)
     for case, target in instances(name, seed=111, count=24, most_tokens=4, ks=ks):

@@ -8,6 +8,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from each_case import each
 from instances import floats, pairs
 
 from otspec.blocks import DraftSelection
@@ -57,8 +58,8 @@ def enumerated(rule, draft, k):
     return law
 
 
-@pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize(("n", "k", "count"), [(1, 3, 2), (2, 2, 24), (3, 1, 24), (3, 2, 24),
+@each("name", RULES)
+@each(("n", "k", "count"), [(1, 3, 2), (2, 2, 24), (3, 1, 24), (3, 2, 24),
                                                (2, 4, 16), (3, 3, 16), (4, 2, 16)])  # fmt: skip
 def test_formulas_are_every_tuple_and_kernel(name, n, k, count):
     for draft, target in pairs(1_900 + 10 * n + k, count, n, fewest=n):

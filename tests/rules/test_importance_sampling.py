@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import oracles
 import pytest
+from each_case import each
 from instances import EPS, floats, fractions, pairs, shares, turn, weights
 from scipy.stats import binom
 from searching import enough, of_all
@@ -164,9 +165,9 @@ HARD = (
 )
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize(("draft", "target"), HARD)
-@pytest.mark.parametrize("options", [{}, {"free": 1}, {"free": 2, "alphabet": 2}])
+@each("k", [1, 2, 3])
+@each(("draft", "target"), HARD)
+@each("options", [{}, {"free": 1}, {"free": 2, "alphabet": 2}])
 def test_hard_floats_give_distributions(draft, target, k, options):
     rule, rng = ImportanceSampling(draft, target, k, **options), np.random.default_rng(0)
     for x in product(range(len(draft)), repeat=k):

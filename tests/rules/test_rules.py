@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import oracles
 import pytest
+from each_case import each
 from instances import EPS, floats, fractions, pair, pairs, shares, turn
 from searching import of_all
 
@@ -183,8 +184,8 @@ HARD_PAIRS = {
 }
 
 
-@pytest.mark.parametrize("name", HARD_PAIRS)
-@pytest.mark.parametrize(
+@each("name", HARD_PAIRS)
+@each(
     ("rule_class", "k"),
     [(MaximalCoupling, 1), (SpecHub, 2)] + [(rule, k) for rule in IID_RULES for k in (1, 2, 7)],
 )

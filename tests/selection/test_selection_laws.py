@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 import oracles
 import pytest
+from each_case import each
 from instances import EPS, HEAVY_DRAFTS, pairs, turn
 from searching import of_all
 
@@ -167,9 +168,9 @@ def float_laws(draft, target, k):
         yield clipped_law(pools, pools.knots**k)
 
 
-@pytest.mark.parametrize("k", [1, 2, 8, 64])
-@pytest.mark.parametrize("target", ["uniform", "equal", "reversed", "certain"])
-@pytest.mark.parametrize("draft", HEAVY_DRAFTS)
+@each("k", [1, 2, 8, 64])
+@each("target", ["uniform", "equal", "reversed", "certain"])
+@each("draft", HEAVY_DRAFTS)
 def test_floats_of_very_different_sizes(draft, target, k):
     draft = np.array(draft)
     n = len(draft)

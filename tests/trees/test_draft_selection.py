@@ -23,6 +23,7 @@ from drafted_trees import (
     takes,
     verified,
 )
+from each_case import each
 from instances import pairs, weights
 from programs import drawn
 from searching import NIGHTLY
@@ -74,7 +75,7 @@ def is_the_targets_text(selection, tokens):
 
 
 @pytest.mark.usefixtures("rules_made_once")
-@pytest.mark.parametrize(("rule", "tree", "n"), cases())
+@each(("rule", "tree", "n"), cases())
 def test_outcomes_are_those_of_every_tree_verified_one_by_one(rule, tree, n):
     made, draws = RULES[rule]
     for draft, target in some_models(rule, 150, count(rule, tree, n), n, len(as_branching(tree))):

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from each_case import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,7 +69,7 @@ def test_an_irregular_tree(prompt):
     assert tree.depths.tolist() == [1, 2, 2, 1, 3, 2, 2, 2, 4, 1, 5]
 
 
-@pytest.mark.parametrize("branching", [*configurations(most=6, longest=3), (3, 1, 2, 2)])
+@each("branching", [*configurations(most=6, longest=3), (3, 1, 2, 2)])
 def test_a_configuration_is_squeezed_level_by_level(branching):
     tree = TokenTree.of_branching(branching)
     widths = [prod(branching[: depth + 1]) for depth in range(len(branching))]

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 from drafted_trees import RULES, models, models_for, optimal, takes
+from each_case import each
 from searching import enough
 
 from otspec.blocks import (
@@ -103,7 +104,7 @@ def logged_trees(rule):
         yield "1x2" if rule == "k-sequential" and as_shape(served).depth == 3 else served
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "tree"),
     [
         (rule, tree)

@@ -4,7 +4,7 @@ from fractions import Fraction
 from itertools import islice
 
 import numpy as np
-import pytest
+from each_case import each
 
 import otspec
 from validation.algorithms import rejection_distinct
@@ -21,7 +21,7 @@ INSTANCES = [
 ]
 
 
-@pytest.mark.parametrize("case", INSTANCES)
+@each("case", INSTANCES)
 def test_the_printed_algorithms_accept_like_the_rules_of_the_package(case):
     draft, target, k = case["draft"], case["target"], case["k"]
     rules = otspec.rules

@@ -1,7 +1,5 @@
 """Advice on logs that are larger than the memory: the work of a run, and what its parts say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +21,7 @@ from otspec.traces import Warp, Warping
 from otspec.traces.accept_lengths import of_target
 from otspec.traces.readers import Source, find_source
 from otspec.traces.runs import Chunk, Run, Work, open_run, temporary_folder
+from otspec.traces.statistics import with_offsets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +53,7 @@ class TextChances(Work):
             rules.append(LossyChain(self.total_variation))
         return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in rules]
 
-    def table_of(self, chunk: Chunk) -> pa.Table:
+    def table_of(self, chunk: Chunk) -> "pa.Table":
         """Ask all rules at the positions of a chunk: a row for each text and warping."""
         pa = needed("pyarrow", "a run over traces", "runs")
 
@@ -88,14 +87,11 @@ class TextChances(Work):
         return drafted_texts(blocks, self.asked(), self.depth)
 
     def numbers_in(
-        self, tables: Iterable[tuple[Source, pa.Table]], warping: int
+        self, tables: "Iterable[tuple[Source, pa.Table]]", warping: int
     ) -> Iterator[TextNumbers]:
         """Yield the numbers of the parts of a run for one of the warpings, one at a time."""
-        asked, offset, last = self.asked(), 0, None
-        for source, table in tables:
-            if last is not None and source != last:
-                offset += last.clusters
-            last = source
+        asked = self.asked()
+        for offset, source, table in with_offsets(tables):
             rows = table.filter(table["warping"].to_numpy() == warping)
             kind = on_texts.TargetTexts if source.sampled == "target" else DraftedTexts
             yield kind(
@@ -112,7 +108,7 @@ def _rows(numbers: Array, ends: Array) -> list[list[float]]:
     return [part.ravel().tolist() for part in np.split(numbers, ends, axis=-1)]
 
 
-def _joined(table: pa.Table, name: str, counts: int | None) -> Array:
+def _joined(table: "pa.Table", name: str, counts: int | None) -> Array:
     """Undo :func:`_rows`: (2, positions), or (2, Σ counts, positions) of a rule."""
     shape = (2, -1) if counts is None else (2, counts, -1)
     flat = table[name].combine_chunks()

@@ -1,7 +1,5 @@
 """What is said of each batch size: the fastest choice of each kind, as rows and in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -71,7 +69,7 @@ class LoadAdvice(Tabular, Shown):
         """The fastest choice of each batch size."""
         return Rows([one for one in self.choices if one.best], Load, self.source)
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> "pa.Table":
         """Return the table of the choices."""
         return self.choices.to_arrow()
 

@@ -1,7 +1,5 @@
 """Trees of any shape: of each node, how many children it has, and theirs (MCSD, sec. 3.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -14,7 +12,7 @@ from otspec.blocks.trees.token_tree import TOP, TokenTree
 from otspec.models.base import MOST_DEPTH
 
 
-def _checked(shapes: Any, name: str) -> tuple[Shape, ...]:
+def _checked(shapes: Any, name: str) -> "tuple[Shape, ...]":
     given = enumerate(as_list(shapes, name, "a sequence of shapes"))
     return tuple(as_instance(each, f"{name}[{i}]", Shape, "a Shape") for i, each in given)
 
@@ -33,7 +31,7 @@ class Shape(Frozen):
         Whether the children are not drawn but the likeliest tokens of the draft, likeliest first.
     """
 
-    children: tuple[Shape, ...] = ()
+    children: "tuple[Shape, ...]" = ()
     top: bool = False
     size: int = field(init=False)
     """How many tokens are drafted."""
@@ -92,7 +90,7 @@ class Shape(Frozen):
     @classmethod
     def of_branching(
         cls, branching: str | Sequence[int], name: str = "branching", top: Sequence[bool] = ()
-    ) -> Shape:
+    ) -> "Shape":
         """Return the shape of ``"4x2x1"`` children by depth, likeliest tokens where ``top``."""
         widths = token_tree.as_branching(branching, name)
         token_tree.check_nodes(widths, branching, name)
@@ -103,7 +101,7 @@ class Shape(Frozen):
         return shape
 
     @classmethod
-    def of_tree(cls, tree: TokenTree, top: Iterable[int] = ()) -> Shape:
+    def of_tree(cls, tree: TokenTree, top: Iterable[int] = ()) -> "Shape":
         """Return the shape of a tree, children in the order of their nodes.
 
         Parameters
@@ -162,7 +160,7 @@ class Shape(Frozen):
             sizes.append(len(level))
         return sizes
 
-    def after(self, places: Sequence[int]) -> Shape:
+    def after(self, places: Sequence[int]) -> "Shape":
         """Return what is drafted after the token that all children at some places equal."""
         return _together([self.children[place] for place in places])
 

@@ -1,7 +1,5 @@
 """Trees of drafted tokens, MCSD's k-configurations, and how trees are written."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -94,7 +92,7 @@ class TokenTree(Frozen):
         self._hold(parents=arguments.as_parents(self.parents, "parents"))
 
     @classmethod
-    def of_branching(cls, branching: str | Sequence[int]) -> TokenTree:
+    def of_branching(cls, branching: str | Sequence[int]) -> "TokenTree":
         """Return the tree of ``"4x2x1"`` children by depth, up to a million nodes."""
         widths = as_branching(branching)
         check_nodes(widths, branching, "branching")
@@ -165,7 +163,7 @@ def _as_prompt(prompt: Any, rows: int = 1) -> int:
 TOP = "top"  # stands before children that are the likeliest tokens of the draft model
 
 
-def bracketed(shape: Shape) -> str:
+def bracketed(shape: "Shape") -> str:
     """Return each node as a pair of brackets around its children."""
     written = [TOP * shape.top]
     left: list[Shape | None] = list(reversed(shape.children))

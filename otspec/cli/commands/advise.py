@@ -1,7 +1,5 @@
 """``otspec advise``: which draft law, rule and tree is fastest, from logs and costs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -174,7 +172,7 @@ def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
     )  # fmt: skip
     if left_out := len(advice.choices) - len(shown):
         say(f"Slower choices left out: {left_out:,} (--json and --table have all)")
-    say("", "What simpler choices lose of the speed")
+    say("", "Speed lost by simpler choices")
     print_table(
         ("simpler", "rule", "tree", "loss", "95% interval"),
         [
@@ -218,7 +216,7 @@ def _kept(
     return complete
 
 
-def _table(advices: Sequence[Advice]) -> pa.Table:
+def _table(advices: Sequence[Advice]) -> "pa.Table":
     """Return the choices of all advices, with a column that says what they are of."""
     pa = needed("pyarrow", "a table", "runs")
     tables = [advice.to_arrow() for advice in advices]

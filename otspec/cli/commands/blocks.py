@@ -1,7 +1,5 @@
 """``otspec blocks``: rules for drafted blocks and trees side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -232,7 +230,7 @@ def _reported(
     return partial(_table, rows, trees)
 
 
-def _table(rows: Rows[BlockComparison], trees: Rows[TreeComparison]) -> pa.Table:
+def _table(rows: Rows[BlockComparison], trees: Rows[TreeComparison]) -> "pa.Table":
     """Return a table with the columns of both, if there are trees."""
     pa = needed("pyarrow", "a table", "runs")
     parts = [part.to_arrow() for part in (rows, trees) if part]

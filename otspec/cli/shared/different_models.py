@@ -1,7 +1,5 @@
 """Several --draft: the optimum and the rules for one draft of each of several models."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, NamedTuple
 
 from otspec._base.arithmetic import Number
@@ -49,7 +47,7 @@ def accept_models(law: Independent, target: Distribution, as_json: bool) -> None
     say(*_meaning(law.k, best))
 
 
-def compare_models(law: Independent, target: Distribution) -> list[Comparison]:
+def compare_models(law: Independent, target: Distribution) -> "list[Comparison]":
     """Compare the optimum and the rules for one draft of each model."""
     from otspec.traces.comparison import OPTIMUM, Comparison
 
@@ -62,7 +60,7 @@ def compare_models(law: Independent, target: Distribution) -> list[Comparison]:
     for tried in dict.fromkeys((given, order)):
         what = "best order" if tried == order and law.k <= MOST_ORDERED else "order"
         models = ", ".join(str(1 + i) for i in tried)
-        title = f"recursive rejection, {what} {models}"
+        title = f"recursive rejection ({what} {models})"
         rows[title] = rejection.in_order(tried).acceptance()
     return [Comparison(rule, LAW, law.k, rate, best.at_most) for rule, rate in rows.items()]
 

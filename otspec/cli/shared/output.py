@@ -1,7 +1,5 @@
 """What commands print, and the files that they write: checked beforehand, written whole."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Sequence

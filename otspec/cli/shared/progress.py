@@ -1,7 +1,5 @@
 """Progress on standard error, and an orderly end when the system asks for it."""
 
-from __future__ import annotations
-
 import itertools
 import signal
 import sys
@@ -23,7 +21,7 @@ _LINE_S = 5.0  # seconds between two lines where there is no terminal
 
 
 @contextmanager
-def progress_of(run: Run) -> Iterator[None]:
+def progress_of(run: "Run") -> Iterator[None]:
     """Show how many positions are done, the rate and the time left, while the block runs."""
     total = sum(chunk.positions for chunk in run.chunks)
     if not sys.stderr.isatty():
@@ -46,7 +44,7 @@ def _line(done: int, total: int, words: str) -> None:
 
 @contextmanager
 def _watching(
-    run: Run, total: int, period: float, show: Callable[[int, int, str], None]
+    run: "Run", total: int, period: float, show: Callable[[int, int, str], None]
 ) -> Iterator[None]:
     """Show what is done of a run again and again while the block runs."""
     stop = threading.Event()

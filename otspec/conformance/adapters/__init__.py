@@ -12,6 +12,7 @@ from otspec.conformance.adapters.chains import (
     vllm_chain,
     vllm_runner_chain,
 )
+from otspec.conformance.adapters.forms import eagle_tree, links_of, paths_of
 from otspec.conformance.adapters.hugging_face import candidates, hugging_face_decoder
 from otspec.conformance.adapters.mlx import llama_cpp_chain, mlx_decoder
 from otspec.conformance.adapters.shapes import (
@@ -27,7 +28,6 @@ from otspec.conformance.adapters.slots import (
     tensorrt_chain,
     tensorrt_tree,
 )
-from otspec.conformance.adapters.trees import eagle_tree, links_of, paths_of
 
 __all__ = [
     "candidates",

@@ -8,7 +8,7 @@ import numpy as np
 
 from otspec._base.arguments import as_callable, as_flag
 from otspec._base.arithmetic import IntArray
-from otspec.conformance.adapters.tensors import (
+from otspec.conformance.adapters.forms import (
     Tensor,
     as_array,
     draw,
@@ -199,8 +199,7 @@ def _generators(device: Any, count: int, seed: int) -> list[Any]:
     return [generator(device=device).manual_seed(each) for each in seeds]
 
 
-# The position of the first drafted token in its text.
-FIRST = 100
+FIRST = 100  # the position of the first drafted token in its text
 
 
 def vllm_runner_chain(

@@ -9,8 +9,7 @@ import numpy as np
 
 from otspec._base.arguments import as_callable, as_flag
 from otspec._base.coerce import shown
-from otspec.conformance.adapters.tensors import as_array, padded, tensor_of
-from otspec.conformance.adapters.trees import links_of, paths_of
+from otspec.conformance.adapters.forms import as_array, links_of, padded, paths_of, tensor_of
 
 ROWS = ("draft", "target", "drafts", "uniforms")  # arrays with one row for each text of a batch
 

@@ -8,15 +8,16 @@ import numpy as np
 
 from otspec._base.arguments import as_callable, as_flag, as_real
 from otspec._base.arithmetic import Array, IntArray
-from otspec.conformance.adapters.tensors import (
+from otspec.conformance.adapters.forms import (
     Tensor,
     as_array,
     in_rows,
+    links_of,
     logits_of,
+    paths_of,
     tensor_of,
     torch_itself,
 )
-from otspec.conformance.adapters.trees import links_of, paths_of
 
 
 def sglang_tree(

@@ -9,7 +9,7 @@ import numpy as np
 
 from otspec._base.extras import needed
 from otspec.auditing.black_box import seeded
-from otspec.conformance.adapters.tensors import Tensor, tensor_of, torch_itself
+from otspec.conformance.adapters.forms import Tensor, tensor_of, torch_itself
 from otspec.models.base import CallableModel
 
 LONGEST = 1 << 16  # longest text that a model accepts, in tokens

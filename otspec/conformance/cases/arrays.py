@@ -117,8 +117,7 @@ def plain(answer: Any) -> Any:
     """Return an answer with NumPy arrays in place of tensors."""
     if isinstance(answer, tuple):
         parts = [plain(part) for part in answer]
-        make: Callable[..., Any] = getattr(answer, "_make", tuple)
-        return make(parts)
+        return getattr(answer, "_make", tuple)(parts)
     if isinstance(answer, Mapping):
         return {name: plain(part) for name, part in answer.items()}
     if hasattr(answer, "detach"):

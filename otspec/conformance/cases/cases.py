@@ -71,11 +71,9 @@ class Case(Frozen):
     def tokens(self, symbols: IntArray, rng: np.random.Generator) -> IntArray:
         """Return tokens for symbols, each one of its symbol's at random."""
         if self.sizes.max() == 1:
-            tokens: IntArray = self.places[symbols]
-        else:
-            starts = np.cumsum(self.sizes) - self.sizes
-            tokens = self._ordered[starts[symbols] + rng.integers(self.sizes[symbols])]
-        return tokens
+            return self.places[symbols]
+        starts = np.cumsum(self.sizes) - self.sizes
+        return self._ordered[starts[symbols] + rng.integers(self.sizes[symbols])]
 
     @cached_property
     def draft_sums(self) -> Array:

@@ -135,11 +135,9 @@ def of_logits(logits: Array, settings: Mapping[str, Any]) -> Array:
     """Return the distributions of rows of logits; at temperature 0 the likeliest token."""
     temperature = settings.get("temperature", 1.0)
     if temperature == 0:
-        found: Array = np.eye(logits.shape[-1])[np.argmax(logits, axis=-1)]
-    else:
-        top_k, top_p, min_p = map(settings.get, WARPS[1:])
-        found = warped(np, logits, temperature, top_k, top_p, min_p)
-    return found
+        return np.eye(logits.shape[-1])[np.argmax(logits, axis=-1)]
+    top_k, top_p, min_p = map(settings.get, WARPS[1:])
+    return warped(np, logits, temperature, top_k, top_p, min_p)
 
 
 def clear(logits: Array, settings: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""What is compared with the law of a right verifier, coarse before fine, so that a fault shows."""
+"""Statistics that are compared with those of a correct verifier, coarse before fine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -70,7 +70,7 @@ def known(
 
 
 def part(replaced: str, of: type[Any] = Machine) -> Callable[..., Replacement]:
-    """Return :func:`known` for a function that replaces one method of a right verifier."""
+    """Return :func:`known` for a function that replaces one method of a correct verifier."""
 
     def known_part(*facts: Any, **options: Any) -> Replacement:
         def add(method: Callable[..., Any]) -> type[Any]:

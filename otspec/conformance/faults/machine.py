@@ -15,7 +15,7 @@ WHOLE_TEXT = 1 << 30  # tokens that a text still needs where none is near its en
 
 
 class Machine(Chance):
-    """The parts of a right verifier, of which a fault replaces one.
+    """The parts of a correct verifier, of which a fault replaces one.
 
     It stands for all that the program of a rule reads: the drafted tree, the chance, and the rule
     itself with its formulas (:class:`otspec.blocks.block_verification.LastToFirst`). Drafts are

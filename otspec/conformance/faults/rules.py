@@ -99,8 +99,7 @@ class RightRule:
 
     name: str
     kind: str  # what it takes, by the name of the kind
-    # Takes a Machine, and returns what it says
-    run: Callable[[Machine], MarkedText]
+    run: Callable[[Machine], MarkedText]  # takes a Machine, and returns what it says
     law: str | None  # what siblings have to be drawn from; None where there are none
     batch: str  # its function in :mod:`otspec.batch`
 

@@ -77,7 +77,7 @@ class Seen(Frozen):
 
 
 class SharedNoise:
-    """A right verifier of shared noise, in parts."""
+    """A correct verifier of shared noise, in parts."""
 
     def verify(self, step: Step) -> tuple[int, list[int]]:
         """Return the last node that is kept, −1 for none, and the tokens up to the one after it."""

@@ -227,7 +227,7 @@ def _facts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
         "detectable total variation, and on how many cases": ", ".join(found),
         "cases": f"{len(report['cases'])}",
         "texts": f"{sum(case['rows'] for case in report['cases']):,}",
-        "a right verifier fails with probability": f"{report['false_alarm']:.3g} at most",
+        "a correct verifier fails with probability": f"{report['false_alarm']:.3g} at most",
         "settings": ", ".join(f"{name} {value}" for name, value in document["settings"].items()),
         "file": code["file"],
         "commit": commit,

@@ -55,9 +55,9 @@ def _needed(report: Report) -> dict[str, float | None]:
 
 def verdict_of(report: Report) -> str:
     """Return in one sentence whether a verifier is right, and how sure that is."""
-    alarm = "a right verifier never fails"
+    alarm = "a correct verifier never fails"
     if report.false_alarm:
-        alarm = f"a right verifier fails with probability {report.false_alarm:.3g} at most"
+        alarm = f"a correct verifier fails with probability {report.false_alarm:.3g} at most"
     count = len(report.cases)
     if report.raises:
         raised = len({finding.case for finding in report.findings})
@@ -115,7 +115,7 @@ def steps_of(report: Report) -> list[str]:
     seconds = report.seconds_needed
     pace = f", which takes {_duration(seconds)} at most at this pace" if seconds < math.inf else ""
     most = max(report.cases, key=lambda tried: tried.detectable / tried.asked)
-    more = f"budget={report.budget_needed} is enough{pace}; a right verifier mostly takes half."
+    more = f"budget={report.budget_needed} is enough{pace}; a correct verifier mostly takes half."
     less = (
         f"Or ask for less: on {most.case!r} {_distance(most.detectable)} is found where "
         f"{most.asked:g} was asked for. detect is for the small cases, coarse for those of which "

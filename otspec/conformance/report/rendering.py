@@ -110,7 +110,7 @@ def _facts(finding: dict[str, Any]) -> Iterator[str]:
         )
     if finding["evidence"] is not None:
         chance = math.exp(-max(finding["evidence"], 0.0))
-        yield f"a right verifier shows as much with probability {chance:.1e} at most"
+        yield f"a correct verifier shows as much with probability {chance:.1e} at most"
     for cause in finding["looks_like"]:
         yield f"{'perhaps' if finding['perhaps'] else 'looks like'}: {printable(cause)}"
 

@@ -33,7 +33,7 @@ class Finding(Frozen):
     reason : str
         In words.
     observed, expected : tuple of float
-        The law of that statistic, as seen and as a right verifier has it; empty for what is
+        The law of that statistic, as seen and as a correct verifier has it; empty for what is
         impossible.
     evidence : float
         The logarithm of the evidence; infinite for what is impossible.
@@ -65,7 +65,7 @@ class Finding(Frozen):
 
     @property
     def total_variation(self) -> float:
-        """Between what was seen and what is right; positive also for a right verifier."""
+        """Between what was seen and what is right; positive also for a correct verifier."""
         pairs = zip(self.observed, self.expected, strict=True)
         return sum(abs(seen - right) for seen, right in pairs) / 2
 
@@ -96,7 +96,7 @@ class Tried(Frozen):
     asked : float
         The total variation that was to be found.
     rows_needed : int
-        How many rows find it for sure; a right verifier mostly needs half of them.
+        How many rows find it for sure; a correct verifier mostly needs half of them.
     numbers : int
         How many probabilities of the target each row took.
     seconds : float
@@ -137,7 +137,7 @@ class Report(Shown):
         What is wrong, case by case.
     cases : tuple of Tried
     false_alarm : float
-        The probability that a right verifier has findings.
+        The probability that a correct verifier has findings.
     notes : tuple of str
         What a reader should know, and is no finding.
     verifier : str

@@ -1,4 +1,4 @@
-"""Reference vectors for engines in other languages: inputs, and what a right verifier answers."""
+"""Reference vectors for engines in other languages: inputs, and what a correct verifier answers."""
 
 import json
 import math
@@ -58,7 +58,7 @@ def reference_vectors(
     detect : float
         The total variation that the numbers of samples in the document find.
     false_alarm : float
-        The probability with which a right verifier fails one of the sequential.
+        The probability with which a correct verifier fails one of the sequential.
     rounding : float
         The errors of a probability that count as rounding.
 

@@ -6,8 +6,6 @@ accepts Σ min(b, q). Whether b has the property is a minimum cut once more, wit
 where the best cut is a prefix by ascending target/draft, the prefixes by b/draft are enough.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
@@ -254,7 +252,7 @@ def _draft_sets(law: DraftLaw) -> Support:
     return seen
 
 
-def _network(seen: Support, target: Distribution) -> tuple[DiGraph[Hashable], Array, int]:
+def _network(seen: Support, target: Distribution) -> "tuple[DiGraph[Hashable], Array, int]":
     """Return source → T → tokens of T → sink, its capacities, and by what they are scaled."""
     import networkx
 

@@ -44,8 +44,6 @@ class Rule(Frozen, ABC):
     """The law of the drafts that the rule verifies; None if that may be any."""
     only_k: ClassVar[int | None] = None
     """The only number of drafts that the rule takes, if there is just one."""
-    exact: ClassVar[bool] = True
-    """Whether the rule works with fractions, too; exact rules are tested with ``==``."""
     batch: ClassVar[str | None] = None
     """The function of :mod:`otspec.batch` that does the same, if there is one."""
     formula: ClassVar[bool] = True

@@ -73,10 +73,8 @@ def _worthwhile(drafts: Array, target: Distribution, members: Array, joining: bo
     """Return which tokens it pays to move alone, if they are on the other side: (n,) of bool."""
     inside = masses(drafts, members)[:, None]
     if joining:
-        worth: Array = target < rises(inside + 0 * drafts, drafts)
-    else:
-        worth = target > rises(arithmetic.positive_part(inside - drafts), drafts)
-    return worth
+        return target < rises(inside + 0 * drafts, drafts)
+    return target > rises(arithmetic.positive_part(inside - drafts), drafts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,5 @@
 """Whole texts of a source: rows of both models, read as they are looked at, and the tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple, overload
 
@@ -34,9 +32,9 @@ class TextRows(Sequence[Distribution]):
     def __getitem__(self, index: int) -> Distribution: ...
 
     @overload
-    def __getitem__(self, index: slice) -> TextRows: ...
+    def __getitem__(self, index: slice) -> "TextRows": ...
 
-    def __getitem__(self, index: int | slice) -> Distribution | TextRows:
+    def __getitem__(self, index: int | slice) -> "Distribution | TextRows":
         """Return the distribution at a place, or the rows of a part of the text."""
         if isinstance(index, slice):
             return TextRows(self._positions[index], self._distribution)
@@ -68,7 +66,7 @@ class LoggedText(NamedTuple):
     tokens: tuple[int, ...]
     cluster: int
 
-    def block(self, length: int | None = None, end: Collection[int] = ()) -> LoggedBlock:
+    def block(self, length: int | None = None, end: Collection[int] = ()) -> "LoggedBlock":
         """Return the first tokens, by default all, with their rows in memory."""
         from otspec.logged import LoggedBlock  # and all that is known of blocks and trees
 

@@ -1,7 +1,5 @@
 """A run in its folder: what is finished, what failed, the rest to compute, and one table of it."""
 
-from __future__ import annotations
-
 import math
 import shutil
 from collections.abc import Iterator, Sequence
@@ -45,12 +43,12 @@ class FinishedRun(Tabular):
     sources: tuple[str, ...]
     parts: tuple[tuple[Path, Label], ...]
 
-    def tables(self) -> Iterator[pa.Table]:
+    def tables(self) -> "Iterator[pa.Table]":
         """Yield the table of each part, one at a time, in order."""
         for path, label in self.parts:
             yield read_part(path, label)
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> "pa.Table":
         """Return the whole table of Arrow, which must fit into memory."""
         pa = needed("pyarrow", "a run over traces", "runs")
 
@@ -58,7 +56,7 @@ class FinishedRun(Tabular):
         whole = pa.concat_tables(self.tables()).unify_dictionaries()
         return whole.replace_schema_metadata(said)
 
-    def scan(self) -> pl.LazyFrame:
+    def scan(self) -> "pl.LazyFrame":
         """Return a lazy frame of polars, which reads of the files what a query needs.
 
         The parts were whole when the run was read; polars, which must be installed, looks at no
@@ -212,7 +210,7 @@ class Run:
         )
         return sum(done)
 
-    def tables(self) -> Iterator[tuple[Source, pa.Table]]:
+    def tables(self) -> "Iterator[tuple[Source, pa.Table]]":
         """Yield source and table of each finished chunk, one at a time, in order.
 
         A part that was damaged since it was written, or is of another run, is a ValueError.

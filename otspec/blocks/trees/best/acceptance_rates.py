@@ -76,8 +76,7 @@ class Chances(Frozen):
     def by_level(self, tree: Shape) -> Array:
         """Return P(τ ≥ 1), P(τ ≥ 2), … of a tree, shape (levels, places)."""
         # Their sum over the levels is `expected`.
-        known: dict[Shape, Array] = {}
-        return self._by_level(tree, known)
+        return self._by_level(tree, {})
 
     def _by_level(self, tree: Shape, known: dict[Shape, Array]) -> Array:
         if tree not in known:

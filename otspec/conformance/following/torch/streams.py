@@ -95,7 +95,7 @@ class TorchStreams:
         drawn = 1 if again else count
         found: list[Pending] = []
         for _ in range(each):
-            race: _Race = self._next(f"race for {drawn} of {len(masses)}", _Race)
+            race = self._next(f"race for {drawn} of {len(masses)}", _Race)
             found += race.winners(self.chance, tuple(masses), drawn)
         return found
 
