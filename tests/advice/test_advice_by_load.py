@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from advice_logs import blocks, written_texts
+from advice_logs import arrays_of, blocks, written_texts
 
 from otspec.advice import advise_by_load
 from otspec.advice.loads.cuts import TREE, WHOLE, Cut, cuts_of, tallied
@@ -171,6 +171,20 @@ def test_costs_by_load_are_read_and_refused(tmp_path):
         advise_by_load([hidden], **COSTS)
     with pytest.raises(ValueError, match="logs is empty"):
         advise_by_load([], **COSTS)
+
+
+def test_of_files_the_one_of_the_shortest_texts_bounds_the_depth(tmp_path):
+    logged = [*blocks(4, 3), *blocks(4, 2, seed=1)]
+    paths = [tmp_path / f"{name}.npz" for name in "ab"]
+    for path, some in zip(paths, (logged[:4], logged[4:]), strict=True):
+        np.savez(path, **arrays_of(some))
+    found, wanted = (advise_by_load(logs, **COSTS, batches=[1]) for logs in (paths, logged))
+    tokens = [
+        {(one.kind, one.policy, one.threshold, one.length): one.tokens for one in each.choices}
+        for each in (found, wanted)
+    ]
+    assert tokens[0] == pytest.approx(tokens[1], rel=1e-12)
+    assert max(one.length for one in found.choices) == 2
 
 
 def test_the_command_shows_each_batch_size(capsys, tmp_path):

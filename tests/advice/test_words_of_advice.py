@@ -268,7 +268,14 @@ def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
     assert lines["the fastest"].get_xydata().tolist() == [[1.25, 2.5]]
     sizes = [lines[name].get_markersize() for name in ("the fastest", TREE.rule, CHAIN.rule)]
     assert sizes == [14, 5, 9]  # the ring is wide enough to go around each mark
-    assert lines["the most for the time"].get_xydata().tolist() == [[1, 1], [1.25, 2.5]]
+    steps = lines["the most for the time"]
+    assert steps.get_xydata().tolist() == [[1, 1], [1.25, 2.5]]
+    assert (steps.get_drawstyle(), steps.get_linewidth(), steps.get_zorder()) == (
+        "steps-post", 1.2, 2
+    )  # fmt: skip
+    assert lines["the fastest"].get_markeredgewidth() == 2
+    rays = [line for line in ax.get_lines() if line.get_color() == "#BBBBBB"]
+    assert {(line.get_linewidth(), line.get_zorder()) for line in rays} == {(0.7, 0)}
     assert ax.get_ylim() == (0.9, 2.8)
     assert ax.get_xlim() == pytest.approx((1 - 0.06 * 0.25, 1.25 + 0.06 * 0.25))
     speeds = []
@@ -306,6 +313,8 @@ def test_of_many_rules_those_with_the_fastest_choices_have_names():
         (1.25, 2.5, [1, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75]),
         # From 4.8/0.76 down to 0.9/5.24 nearest to 1. That of 5 ends above at 0.96, in the corner.
         (5, 4.5, [1, 2, 3, 4]),
+        # A sixth from 4.23/0.76 is 0.899; a seventh would be nearest to 3/4. The corner is wider.
+        (5, 3.93, [1, 2, 3]),
     ],
 )
 def test_lines_of_equal_speed_are_quarters_halves_or_whole_numbers(slowest, tokens, speeds):

@@ -211,8 +211,12 @@ SAFETENSORS = mutated(
     | st.builds(_safetensors, st.dictionaries(_NAMES, _TENSORS, max_size=3), st.integers(0, 100))
 )
 BYTES = {".npy": NPY, ".npz": NPZ, ".csv": CSV, ".json": JSON, ".safetensors": SAFETENSORS} | {
-    ending: mutated(st.just(WHOLE[ending]) | st.sampled_from(bombs))
-    for ending, bombs in hostile_tables.SMALL.items()
+    ending: mutated(st.just(WHOLE[ending]) | st.sampled_from([*bombs.values()]))
+    for bombs, *endings in (
+        (hostile_tables.PARQUET, ".parquet"),
+        (hostile_tables.ARROW, ".arrow", ".feather"),
+    )
+    for ending in endings
 }
 BYTES |= {
     ending: mutated(st.just(WHOLE[ending]) | hostile_pickles.BYTES) for ending in (".pt", ".pth")

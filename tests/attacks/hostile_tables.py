@@ -108,10 +108,5 @@ def arrow_bombs(values):
 
 
 _FEW = 2**14
-_OF_ARROW = [content for _, content in arrow_bombs(_FEW)]
-SMALL = {
-    ".parquet": [content for _, content in parquet_bombs(_FEW)],
-    ".arrow": _OF_ARROW,
-    ".feather": _OF_ARROW,
-}
-"""Files of the same kinds that fit, for fuzzing."""
+PARQUET, ARROW = dict(parquet_bombs(_FEW)), dict(arrow_bombs(_FEW))
+"""Files of the same kinds that fit: for fuzzing, and for the names of the kinds."""

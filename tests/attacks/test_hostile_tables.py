@@ -6,6 +6,7 @@ import hostile_tables
 import numpy as np
 import pyarrow as pa
 import pytest
+from hostile_tables import ARROW, PARQUET
 from pyarrow import ipc
 from searching import NIGHTLY
 
@@ -13,9 +14,13 @@ from otspec.files import read_file
 
 MB = 2**20
 VALUES = 4 * MB
-PARQUET = dict(hostile_tables.parquet_bombs(VALUES))
-ARROW = dict(hostile_tables.arrow_bombs(VALUES))
 NO_NUMBERS = ("a dictionary in", "structs", "lists of lists", "views", "runs")
+
+
+@pytest.fixture(scope="module")
+def bombs():
+    """The files of each kind, by the name of the kind: not made where tests are only collected."""
+    return dict((*hostile_tables.parquet_bombs(VALUES), *hostile_tables.arrow_bombs(VALUES)))
 
 
 @pytest.fixture
@@ -38,20 +43,22 @@ def refused(path, content, allocated):
 
 
 @pytest.mark.parametrize("name", PARQUET)
-def test_values_of_parquet_are_counted_before_they_are_read(tmp_path, allocated, name):
-    refused(tmp_path / "bomb.parquet", PARQUET[name], allocated)
+def test_values_of_parquet_are_counted_before_they_are_read(tmp_path, allocated, bombs, name):
+    refused(tmp_path / "bomb.parquet", bombs[name], allocated)
 
 
 @pytest.mark.parametrize("name", [name for name in ARROW if not name.startswith(NO_NUMBERS)])
 @pytest.mark.parametrize("suffix", [".arrow", ".feather"])
-def test_buffers_of_arrow_are_counted_before_they_are_unpacked(tmp_path, allocated, name, suffix):
-    refused(tmp_path / f"bomb{suffix}", ARROW[name], allocated)
+def test_buffers_of_arrow_are_counted_before_they_are_unpacked(
+    tmp_path, allocated, bombs, name, suffix
+):
+    refused(tmp_path / f"bomb{suffix}", bombs[name], allocated)
 
 
 @pytest.mark.parametrize("name", [name for name in ARROW if name.startswith(NO_NUMBERS)])
-def test_what_holds_no_numbers_is_not_unpacked(tmp_path, allocated, name):
+def test_what_holds_no_numbers_is_not_unpacked(tmp_path, allocated, bombs, name):
     path = tmp_path / "bomb.arrow"
-    path.write_bytes(ARROW[name])
+    path.write_bytes(bombs[name])
     assert read_file(path) == {}
     with pytest.raises(ValueError, match="column 'x' is of"):
         read_file(path, ("x",))

@@ -220,3 +220,14 @@ def test_eagle_keeps_no_more_than_a_path_has():
 
     with pytest.raises(ValueError, match="shorter path"):
         adapters.eagle_tree(longest)(TARGET[[[0, 2, 3, 1]]], np.array([[1, 2, 0]]), (-1, -1, 1))
+
+
+def test_eagle_gets_the_tokens_of_each_path_behind_the_root_and_minus_1_where_it_is_shorter():
+    seen = []
+
+    def first(logits, candidates, processor):
+        seen.append(candidates.tolist())
+        return 0, 0, torch.ones(3)
+
+    adapters.eagle_tree(first)(TARGET[[[0, 2, 3, 1]]], np.array([[1, 2, 2]]), (-1, -1, 1))
+    assert seen == [[[0, 1, -1], [0, 2, 2]]]

@@ -42,6 +42,16 @@ def test_pairs_of_a_mixed_case_keep_their_laws():
     assert both.texts(2).tolist() == [first.texts(2)[0].tolist(), second.texts(2)[0].tolist()]
 
 
+def test_beside_a_case_stands_a_pair_of_models_of_which_no_draft_is_kept():
+    case = memoryless("four", (1, 2, 1, 0), (1, 1, 1, 1))
+    beside = case.with_rejected
+    assert beside.draft.shape == beside.target.shape == (2, 5, 4)
+    assert (beside.draft[0] == case.draft[0]).all()
+    assert (beside.target[0] == case.target[0]).all()
+    assert beside.draft[1].tolist() == [[1 / 3, 1 / 3, 1 / 3, 0]] * 5
+    assert beside.target[1].tolist() == [[0, 0, 0, 1]] * 5
+
+
 def test_an_embedded_case_has_its_probabilities_at_its_tokens():
     case = embedded(memoryless("a", (4, 2, 2), (1, 1, 2)), 11, [10, 0, 5])
     wide = case.rows(case.draft[0, 0])

@@ -159,3 +159,15 @@ def test_settings_are_what_is_no_default():
         "kind": "tokens", "shape": [1], "rule": "settings_of", "reserved": [3],
         "names": {"p": "draft"}, "detect": "1/4",
     }  # fmt: skip
+
+
+def test_settings_are_what_is_not_the_default_by_its_value_and_type():
+    def function(share=0.05, count=1, name="one", kind="tokens"):
+        """Take what a check takes."""
+
+    equal = {"share": 0.1 / 2, "count": int("1"), "name": "".join("one")}
+    assert settings_of(function, equal) == {}
+    assert settings_of(function, {"count": True, "kind": "tokens", "other": 1}) == {
+        "count": True, "kind": "tokens"
+    }  # fmt: skip
+    assert settings_of(function, {"share": 1, "count": 1.0}) == {"share": 1, "count": 1.0}

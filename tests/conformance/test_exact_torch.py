@@ -1,5 +1,6 @@
 """The exact laws of code that draws with PyTorch, compared with what they are."""
 
+import itertools
 import math
 
 import pytest
@@ -278,3 +279,9 @@ def test_what_counts_as_rounding_is_left_out_of_the_last_token_too():
     law = exact_law(lambda: torch.multinomial(masses, 1), least=1e-8)
     assert law == {(0,): 0.5, (2,): 0.5}
     assert len(exact_law(lambda: torch.multinomial(masses, 1))) == 3
+
+
+def test_rows_are_ranked_each_by_itself():
+    law = exact_law(lambda: tuple(map(tuple, torch.rand(2, 3).argsort(-1).tolist())))
+    orders = list(itertools.permutations(range(3)))
+    assert law == pytest.approx(dict.fromkeys(itertools.product(orders, orders), 1 / 36))

@@ -176,8 +176,9 @@ def told(fault, rule):
 
 
 WRITTEN = {
-    "recursive rejection": ("residual of the first round", "one random number for all tests",
+    "recursive rejection": ("residual of the first round",
                             "random number shared by draft and test"),
+    "recursive rejection without replacement": ("one random number for all tests",),
     "token verification": ("bonus token from the draft", "target of another row of the batch",
                            "target's row of the place after", "draft's row of the place after",
                            "last token of each step lost", "last token of each step doubled",

@@ -10,9 +10,11 @@ from searching import by_day
 from otspec import batch
 from otspec.conformance import adapters, check
 from otspec.conformance.cases.cases import memoryless
+from otspec.conformance.cases.kinds import Block, Tokens
 from otspec.conformance.faults import FAULTS
 from otspec.conformance.faults.base import faults_of
 from otspec.conformance.keyed import Plain
+from otspec.conformance.same_seed import SameSeed
 
 SMALL = {"same_seed": True, "vocabulary": 37, "entries": 48}
 KINDS = ("tokens", "block", "tree")
@@ -259,3 +261,11 @@ def test_a_race_is_clear_if_it_is_won_by_more_than_rounding(monkeypatch, gap, su
     monkeypatch.setattr("otspec.conformance.keyed.noise_of", lambda *_: noise[None])
     plain = Plain(SimpleNamespace(form=None), True, 1e-3)
     assert plain._raced(memoryless("even", (1, 1), (1, 1)), 0, 0) == (0, sure)
+
+
+@pytest.mark.parametrize("kind", [Tokens(1), Block.of_length(2)], ids=["tokens", "block"])
+def test_engines_get_few_rows_of_the_large_vocabulary_alone(kind):
+    asked = SameSeed(None, None, kind, "pipeline", seed=0, vocabulary=41, entries=16)
+    tasks = list(asked._tasks())
+    assert {task.large for task in tasks} == {False, True}
+    assert all(task.large == (task.case.vocabulary == 41) for task in tasks)

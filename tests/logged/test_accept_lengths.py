@@ -174,6 +174,9 @@ def test_rates_of_noisy_estimates_are_those_of_a_law():
     assert [rate.value for rate in found.marginal] == pytest.approx([0.45, 1.4, 0.55])
     assert found.rates == pytest.approx((0.45, 0.45, 0.45))
     assert sum(found.law) == pytest.approx(1)
+    below = AcceptLengths(1, Tally.of(np.array([[1, 1, 0.5], [1, 1, -1]])), bounded=False)
+    assert [rate.value for rate in below.marginal] == [-0.25]
+    assert (below.rates, below.law) == ((0,), (1, 0))
 
 
 def test_draws_follow_the_law_of_a_call():

@@ -74,6 +74,19 @@ def test_chances_by_depth_follow_the_depth():
     assert errors == pytest.approx(np.array(spread) / np.sqrt(6))
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_behind_the_last_position_nothing_is_kept(rule):
+    block = LoggedBlock([[0.6, 0.4], [0.7, 0.3]], [[0.5, 0.5], [0.2, 0.8]], (0, 0))
+    for by_depth in (False, True):
+        found = best_trees_on_blocks([block], rule, 6, 2, by_depth=by_depth)
+        deep, flat = (found.on_blocks(as_shape(text)).expected for text in ("2x1x1", "2x1"))
+        assert deep == flat > 0
+    averaged = found.chances.averaged(by_depth=True)
+    assert {k: kept[:, -1].tolist() for k, kept in averaged.kept.items()} == {
+        k: [0] * len(kept) for k, kept in averaged.kept.items()
+    }
+
+
 @pytest.mark.parametrize(
     ("kept", "mean", "error"),
     # The standard deviation of two numbers is their distance over √2, that of a mean /√2 again.
@@ -125,13 +138,13 @@ def test_dynamic_trees_of_a_threshold_are_unbiased():
         (1, 0.42, 1.0, 0.5),
         (3, 0.4, 1 + 1 / 0.6, 0.5 + 0.5 / 0.6 * 0.2),
         (4, 0.18, 2 + 1 / 0.6, 1.0 + 0.5 / 0.6 * 0.2),
-        (6, 0, 2 + 2 / 0.6, 1.0 + 0.5 / 0.6),
+        (6, np.exp(-60), 2 + 2 / 0.6, 1.0 + 0.5 / 0.6),  # all nodes fit: the least there is
     ],
 )
 def test_a_threshold_is_the_least_with_so_few_nodes(most, threshold, nodes, kept):
     block = LoggedBlock([[0.6, 0.4], [0.7, 0.3]], [[0.5, 0.5], [0.2, 0.8]], (0, 0))
     found = dynamic_tree_on_blocks([block], most, 2)
-    assert found.threshold == pytest.approx(threshold, rel=1e-12, abs=1e-25)
+    assert found.threshold == pytest.approx(threshold, rel=1e-12, abs=0)
     assert (found.nodes, found.expected) == pytest.approx((nodes, kept))
 
 

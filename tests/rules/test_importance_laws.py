@@ -12,6 +12,7 @@ from searching import of_all
 from otspec.rules import ImportanceSampling, NotExactError
 from otspec.rules.importance import acceptance as importance_laws
 from otspec.rules.importance import stages
+from otspec.rules.importance.selection import followed
 
 
 def cases(seed, count, ks=(1, 2, 3, 4)):
@@ -136,3 +137,12 @@ def test_more_free_tokens_than_the_memory_holds_pairs_of_are_refused(monkeypatch
     assert ImportanceSampling(*pair, 2, free=3).acceptance() > 0.5
     with pytest.raises(ValueError, match=r"free is 4: .*; use fewer free tokens"):
         ImportanceSampling(*pair, 2, free=99).acceptance()
+
+
+def test_a_draft_is_the_first_that_is_its_token_or_not():
+    drafts = np.array([[0, 0, 1, 2], [0, 1, 1, 0], [1, 0, 2, 2], [0, 1, 0, 3]])
+    rule = ImportanceSampling([0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], 4, free=1)
+    stages = rule.estimate().verified.selection.of_first(4).passed()
+    for k, drawn in followed(stages, drafts):
+        wanted = [[column[i] not in column[:i] for column in drafts.T.tolist()] for i in range(k)]
+        assert drawn.first.tolist() == wanted

@@ -141,6 +141,15 @@ def test_pools_are_split_up_to_the_number_that_was_asked_for(pools):
     assert len(set(rule.mixture.pools.tolist())) <= pools
 
 
+def test_pools_are_split_until_the_gap_is_closed():
+    """As many pools as tokens reach the optimum; the search begins with fewer."""
+    draft, target = np.random.default_rng(1).dirichlet(np.full(40, 0.5), 2)
+    rule = PriorityMixture(otspec.IID(draft, 3), target, gap=1e-9, pools=40)
+    optimum = otspec.optimal_acceptance(otspec.IID(draft, 3), target).acceptance
+    assert rule.mixture.accepted == pytest.approx(optimum, abs=1e-8)
+    assert pooled_mixtures.FIRST_POOLS < len(set(rule.mixture.pools.tolist())) <= 40
+
+
 def test_no_orders_are_added_where_the_gap_is_closed(monkeypatch):
     """Any mixture is within 1 of the optimum."""
     asked, by_rounds = [], pooled_mixtures._round

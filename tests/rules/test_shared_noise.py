@@ -340,6 +340,18 @@ def check_simulated(rule_class, pairs_of_trace):
     assert np.abs(found - list(wanted.values())).max() <= 4 * 0.005
 
 
+def test_what_an_estimate_says_of_a_token_is_counted_in_its_steps():
+    rule = GumbelLists(np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.2, 0.6]), 3)
+    drawn = rule.estimate(300, seed=2)
+    places, tokens = drawn.steps
+    for y in range(3):
+        counts = [np.count_nonzero(places[tokens == y] == i) for i in range(3)]
+        found = drawn.of_token_by_position(y)
+        assert [each.value for each in found] == pytest.approx(np.array(counts) / 300)
+        assert drawn.by_position_and_token.value[:, y] == pytest.approx(np.array(counts) / 300)
+        assert drawn.of_token(y).value == pytest.approx(sum(counts) / 300)
+
+
 def test_light_tokens_of_lists_are_summed_and_not_kept_one_by_one():
     """Otherwise 16,000 tokens at hundreds of times would take 180 MB, and a vocabulary ten times
     as much."""

@@ -163,7 +163,7 @@ def test_a_group_reaches_from_the_barrier_below_to_the_one_above(m, kind):
         none,
         none,
     )
-    lives = barriers.lifetimes.tolist()
+    lives, found = barriers.lifetimes.tolist(), []
     for top in range(0, m, 1 if m < 40 else 7):
         inside = list(barriers.groups(top))
         assert sum(span for _, _, span in inside) == 1
@@ -171,9 +171,13 @@ def test_a_group_reaches_from_the_barrier_below_to_the_one_above(m, kind):
             alive = [j for j, life in enumerate(lives) if life > eighth / 8]
             low, high = max(j for j in alive if j <= top), min(j for j in alive if j > top)
             assert barriers.group(top, eighth / 8) == (low, high)
+            found.append((top, eighth / 8, low, high))
             spans = [sum(span for *_, span in inside[: place + 1]) for place in range(len(inside))]
             at = next(place for place, until in enumerate(spans) if until > eighth / 8)
             assert inside[at][:2] == (low, high)
+    tops, uniforms, lows, highs = map(np.array, zip(*found, strict=True))
+    at_once = barriers.groups_at(tops, uniforms)
+    assert [each.tolist() for each in at_once] == [lows.tolist(), highs.tolist()]
 
 
 ENDS = (0.0, 1e-300, 1e-12, 0.1, 0.5, np.nextafter(0.5, 1), 1 - 1e-12, np.nextafter(1, 0), 1.0)

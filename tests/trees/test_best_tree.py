@@ -13,7 +13,7 @@ from tree_search import all_trees, forests, kept_of, text
 
 from otspec.blocks import DraftSelection, TreeComparison, as_shape, best_tree, best_trees
 from otspec.blocks.trees.best.acceptance_rates import Chances, chances_of_models
-from otspec.blocks.trees.best.allotment import _likely_laws
+from otspec.blocks.trees.best.allotment import _best, _likely_laws
 from otspec.blocks.trees.best.best_shape import BestTree
 from otspec.models import markov, memoryless, random_pair
 from otspec.rules import (
@@ -234,6 +234,11 @@ def test_too_many_texts_or_trees_are_refused(monkeypatch):
     monkeypatch.setattr("otspec.blocks.trees.best.allotment.MOST_CANDIDATES", 1)
     with pytest.raises(ValueError, match="more than 1 trees are each best after some texts"):
         _ = best_trees(*models, RecursiveRejection, 5, 3).best
+    monkeypatch.setattr("otspec.blocks.trees.best.allotment.MOST_CANDIDATES", 2)
+    rows = [np.array(row) for row in ([1, 2], [2, 1], [1, 1], [0, 3])]
+    assert len(_best(rows[:1], rows[1:3], lambda row: row)) == 2
+    with pytest.raises(ValueError, match="more than 2 trees are each best"):
+        _best(rows[:1], rows[1:], lambda row: row)
 
 
 def test_laws_that_differ_in_some_place_are_two():

@@ -287,3 +287,21 @@ def test_what_cannot_be_used_is_refused():
         UniversalTree(coin, coin, "2y1")
     with pytest.raises(ValueError, match="too many for an exact sum"):
         UniversalTree(coin, coin, "16").expected()
+
+
+@pytest.mark.parametrize("merge", [True, False])
+@pytest.mark.parametrize("weight", [Fraction(1), Fraction(1, 2), Fraction(1, 7)])
+@pytest.mark.parametrize("text", ["1x1", "2x1", "[[]][]", "3"])
+def test_traversal_visits_what_all_drafts_of_recursive_rejection_lead_to(text, weight, merge):
+    """And, if none is kept, corrects or goes up with the same probabilities."""
+    models = memoryless(["1/2", "1/3", "1/6"]), memoryless(["1/6", "1/2", "1/3"])
+    made = TraversalVerify(*models, text, merge=merge)
+    found = made.arrivals((), weight, made.tree)
+    wanted = LeafToRoot.arrivals(made, (), weight, made.tree)
+    assert found.rest.tolist() == wanted.rest.tolist()
+    assert found.rest[-1] == 1 - weight
+    visits = [Counter(), Counter()]
+    for each, into in zip((found, wanted), visits, strict=True):
+        for child, mass in each.masses.items():
+            into[child.token, child.weight] += mass
+    assert visits[0] == visits[1]

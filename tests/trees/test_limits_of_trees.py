@@ -11,6 +11,7 @@ from otspec.blocks import (
     best_trees,
     measured,
 )
+from otspec.blocks.trees.best.costs import LoadSeconds
 from otspec.blocks.trees.token_tree import check_nodes
 from otspec.models import memoryless
 from otspec.rules import RecursiveRejection
@@ -41,6 +42,9 @@ CALLS = {
     "measured": lambda **given: measured(lambda _: None, **given),
     "seconds": as_seconds,
     "loads": as_load_seconds,
+    "table": lambda **given: LoadSeconds(
+        **{"batches": (1,), "seconds": (as_seconds("1"),)} | given
+    ),
     "mask": TREE.attention_mask,
     "children": TREE.children,
     "at": lambda **given: best_trees(COIN, COIN, RecursiveRejection, 4, 2).at(
@@ -57,6 +61,7 @@ BOUNDS = [
     ("seconds", "given", {0: 1}, {10**9 + 1: 1}, "at least 1", "at most 1,000,000,000"),
     ("seconds", "given", 9e-101, 2e100, "a time above 0", "a time above 0, .* 1e-100 to 1e[+]100"),
     ("loads", "given", {0: "1:1"}, {10**9 + 1: "1:1"}, "at least 1", "at most 1,000,000,000"),
+    ("table", "batches", (0,), (10**9 + 1,), "at least 1", "at most 1,000,000,000"),
     ("mask", "prompt", -1, 10**9 + 1, "at least 0", "at most 1,000,000,000"),
     ("children", "node", -2, 3, "at least -1", "at most 2"),
     ("at", "nodes", 0, 5, "at least 1", "at most 4"),

@@ -85,6 +85,9 @@ def test_a_call_is_measured():
     assert asked == [1, 1, 1, 5, 5, 5]
     assert seconds.tokens == (1, 5)
     assert min(seconds.seconds) > 0
+    asked.clear()
+    assert measured(asked.append).tokens == (1, 2, 4, 8, 16, 32, 64)
+    assert len(asked) == 7 * (1 + 5)
 
 
 def test_a_tree_costs_its_draft_calls_and_one_target_call():

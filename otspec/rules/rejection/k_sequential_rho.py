@@ -115,7 +115,7 @@ def _reaches(bound: Array | Number, beta: Array | Number, k: int) -> Array:
     """Return whether a bound is at least g = p_acc/β, or nothing is ever accepted."""
     if is_exact(np.asarray(beta)):
         exact = np.frompyfunc(
-            lambda r, b: b == 0 or r == math.inf or covers(Fraction(r), Fraction(b), k), 2, 1
+            lambda r, b: r == math.inf or covers(Fraction(r), Fraction(b), k), 2, 1
         )
         return np.asarray(exact(bound, beta), dtype=bool)
     return (beta == 0) | (bound >= geometric(1 - beta, k))
