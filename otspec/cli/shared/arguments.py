@@ -16,7 +16,6 @@ from otspec._base.arithmetic import Array, as_fractions, as_numbers, in_arithmet
 from otspec._base.coerce import plain
 from otspec._base.registry import meant
 from otspec._base.tables import say
-from otspec.auditing.sandbox import attempt
 from otspec.distributions import Distribution, as_distribution
 from otspec.drafts import LAWS
 from otspec.files import pick, small_formats
@@ -212,6 +211,8 @@ def imported(name: str, instead: str, takes: str, traceback: bool) -> Callable[.
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
+    from otspec.auditing.sandbox import attempt  # it imports trees, which few commands need
+
     found, crash = attempt(_find, module_name, attribute)
     if crash is not None:
         if traceback:
