@@ -100,9 +100,10 @@ class Library:
         return self._cast(values, self.dtype)
 
     def normal(self, rows) -> Array:
-        """Return probabilities, of which JAX takes subnormal ones for zeros: on a CPU it does so.
+        """Return probabilities, for JAX without their subnormal numbers: on a CPU it has none.
 
-        Of products in another order one may be infinite, and a GPU would multiply it by zero.
+        JAX may reorder products. With a subnormal mass a factor may be infinite, and times zero it
+        is NaN.
         """
         if not self.reorders:
             return rows
