@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
+import absent_packages
 import pytest
+from each_case import each
 from skipped import REASONS, kind_of, lines
 
 ROOT = Path(__file__).parents[2]
@@ -72,3 +74,40 @@ def test_equal_kinds_are_one_line():
         "     2 PyTorch, Triton, JAX, transformers: make backends test",
         "     1 other: not on this machine",
     ]
+
+
+def halves(error, seen):
+    """A test of the numbers 0 to 3, of which the odd ones raise something."""
+
+    @each("number", range(4))
+    def test(number):
+        seen.append(number)
+        if number % 2:
+            raise error
+
+    return test
+
+
+def test_small_cases_in_one_item_are_all_tried_and_those_that_fail_are_named():
+    seen = []
+    with pytest.raises(ExceptionGroup, match="2 of 4 cases") as failed:
+        halves(ValueError("it is odd"), seen)()
+    assert seen == [0, 1, 2, 3]
+    notes = [error.__notes__ for error in failed.value.exceptions]
+    assert notes[0][0] == "In case 1, number = ['1']"
+
+
+@pytest.mark.parametrize(
+    "error", [pytest.skip.Exception("not here"), ValueError("solve needs the package moon")]
+)
+def test_an_item_is_skipped_if_one_of_its_small_cases_is(monkeypatch, error):
+    monkeypatch.setattr(absent_packages, "ABSENT", ["needs the package moon"])
+    seen = []
+    with pytest.raises(pytest.skip.Exception, match=r"not here|needs the package moon"):
+        halves(error, seen)()
+    assert seen == [0, 1, 2, 3]
+
+
+def test_small_cases_are_some():
+    with pytest.raises(AssertionError, match="there are no cases"):
+        each("number", [])(lambda number: number)()

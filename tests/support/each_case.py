@@ -4,6 +4,7 @@ from functools import wraps
 from inspect import signature
 
 import pytest
+from absent_packages import skipped_without_packages
 
 _SKIPPED = pytest.skip.Exception
 _FAILED = Exception, BaseExceptionGroup, pytest.fail.Exception
@@ -28,7 +29,8 @@ def each(names, cases, ids=None):
             for number, case in enumerate(cases):
                 values = (case,) if len(names) == 1 else case
                 try:
-                    test(**fixtures, **dict(zip(names, values, strict=True)))
+                    with skipped_without_packages():
+                        test(**fixtures, **dict(zip(names, values, strict=True)))
                 except _SKIPPED as reason:
                     skipped.append(reason)
                 except _FAILED as error:
