@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from otspec._base.frozen import Shown
+from otspec._base import Shown
 from otspec.advice.evaluation.choices import NO_DRAFT, Choice, Interval, Loss
 from otspec.blocks import TokenVerification
 from otspec.blocks.trees.shapes import Shape, as_shape

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Array, Frozen, IntArray, cached_property
 from otspec.advice.evaluation.choices import (
     CHAIN_RULES,
     NO_DRAFT,

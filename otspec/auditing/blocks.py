@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any, NamedTuple
 
-from otspec._base.arguments import as_flag
-from otspec._base.arithmetic import Number
-from otspec._base.frozen import Shown
+from otspec._base import Number, Shown, as_flag
 from otspec.auditing.declared import rounding
 from otspec.auditing.exact import asked, checked_tolerance, told
 from otspec.auditing.report import difference

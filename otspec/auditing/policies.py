@@ -6,9 +6,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
-from otspec._base.arguments import as_instance, as_integer, as_list
-from otspec._base.arithmetic import Number
-from otspec._base.frozen import Shown
+from otspec._base import Number, Shown, as_instance, as_integer, as_list
 from otspec.auditing.blocks import audit_blocks
 from otspec.blocks.base import BlockRule
 from otspec.blocks.policies.base import Policy, Verify

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_integer
-from otspec._base.arithmetic import Array, Number, zeros
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, Number, as_integer, zeros
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule, Ways
 from otspec.models.base import Model, Prefix

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from otspec._base.arguments import as_callable, as_instance
-from otspec._base.arithmetic import Array, Number, positive_part
+from otspec._base import Array, Number, as_callable, as_instance, positive_part
 from otspec._base.frozen import cached_property, frozen, read_only
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeAlias, cast
 
 from otspec import blocks, rules
-from otspec._base.coerce import shown
+from otspec._base import shown
 from otspec.blocks.trees import shapes
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.chance import Chance

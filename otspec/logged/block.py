@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from otspec._base import Array, Frozen, Number, as_number, is_exact, zeros
 from otspec._base.arguments import as_callable, as_flag, as_list, as_tokens
-from otspec._base.arithmetic import Array, Number, as_number, is_exact, zeros
-from otspec._base.frozen import Frozen
 from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
 from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.blocks.trees.verifiers.nodes import TokenRule, made_rule

@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import as_instance, as_list, as_real
-from otspec._base.arithmetic import Array, Number
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, Number, as_instance, as_list, as_real
 from otspec.blocks.block_verification import BlockVerification, BlockVerificationPreprint
 from otspec.blocks.comparison import BlockComparison, as_lengths
 from otspec.blocks.policies import Policy, policies

@@ -5,7 +5,7 @@ from itertools import accumulate
 from statistics import fmean
 from typing import Any
 
-from otspec._base.arithmetic import Number
+from otspec._base import Number
 from otspec.blocks import BestTree, Configuration, TreeComparison
 from otspec.blocks.comparison import BlockComparison
 from otspec.plots import axes

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import needed
-from otspec._base.registry import Registry, meant
+from otspec._base import Array, Registry, meant, needed
 from otspec.blocks import TREE_RULES
 from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.blocks.trees.shapes import Shape, as_shape

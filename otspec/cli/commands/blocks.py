@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from otspec._base.extras import needed
+from otspec._base import needed
 from otspec._base.tables import print_table, say
 from otspec.blocks import Shape, StepCost, TreeComparison, as_seconds, compare_trees
 from otspec.blocks.block_verification import BlockVerification, TokenVerification
