@@ -24,9 +24,8 @@ from otspec.blocks import BestTrees
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.distributions import Distribution
 from otspec.estimate import radius_of
-from otspec.logged import LoggedBlock
+from otspec.logged import LoggedBlock, Tally
 from otspec.logged.chances import levels_of_block
-from otspec.logged.comparison import Tally
 from otspec.logged.replay import replayed
 
 FOLDS = 5  # into how many parts texts are divided: a choice made on all others is measured on each

@@ -12,8 +12,7 @@ from otspec.decoding.decoder import Decoder, EndingShape
 from otspec.decoding.verification import Reader, ReadModel, RuleVerifier, SharedNoiseVerifier
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw
-from otspec.models.base import Prefix
-from otspec.models.derived import EndingModel
+from otspec.models import EndingModel, Prefix
 from otspec.rules import GumbelCoupling, GumbelLists, PairRule
 
 MOST_NODES = 10_000  # most nodes of a tree, each of which may see all others

@@ -15,9 +15,8 @@ from otspec.distributions import Distribution, as_distribution, as_k, as_pair, c
 from otspec.estimate import Estimate, Exact, Known
 from otspec.logged.traversal import traversal_kept
 from otspec.models.derived import EndingModel, LoggedModel
+from otspec.rules import NotExactError, Rule, TargetOnly
 from otspec.rules.base.accepted import acceptance_or_estimate
-from otspec.rules.base.rule import NotExactError, Rule
-from otspec.rules.naive_sampling import TargetOnly
 
 MOST_LOST = 1e-12  # up to which mass floats that were rounded to zero count as such
 

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from otspec._base import Array, Frozen, IntArray, cached_property, is_exact, zeros
-from otspec.blocks.single_draft import SingleDraftRule
+from otspec.blocks import Shape, SingleDraftRule
 from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_position, asked_widths
-from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.nodes import TokenRule, made_rule
 from otspec.distributions import Distribution
 from otspec.logged.block import LoggedBlock

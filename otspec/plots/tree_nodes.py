@@ -6,8 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from otspec._base import Number
-from otspec.blocks import BestTree, Configuration, TreeComparison
-from otspec.blocks.comparison import BlockComparison
+from otspec.blocks import BestTree, BlockComparison, Configuration, TreeComparison
 from otspec.plots import axes
 from otspec.plots.axes import as_title, look_of_several
 from otspec.plots.canvas import Axes, Line2D, panel_on

@@ -20,9 +20,7 @@ from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, normalized
 from otspec.drafts import DraftLaw
 from otspec.models.base import BEGINNING, Prefix, as_beginnings
-from otspec.rules import PairRule
-from otspec.rules.base.accepted import NotExactError
-from otspec.rules.base.rule import Rule
+from otspec.rules import NotExactError, PairRule, Rule
 
 
 class Child(NamedTuple):

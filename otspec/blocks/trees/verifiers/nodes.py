@@ -12,8 +12,7 @@ from otspec._base.arithmetic import Array, IntArray, Number, is_exact, over_one_
 from otspec.distributions import Distribution
 from otspec.drafts import TooFewTokensError
 from otspec.models.base import Model, Prefix
-from otspec.rules.base.rule import NotExactError, Rule
-from otspec.rules.naive_sampling import TargetOnly
+from otspec.rules import NotExactError, Rule, TargetOnly
 
 TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
 """(draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`."""
