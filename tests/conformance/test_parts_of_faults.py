@@ -113,7 +113,7 @@ def test_the_rows_that_a_fault_is_told(name, model, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-14, atol=0)
 
 
-WANTED, OFFERED = [0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]
+WANT, GIVE = [0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]
 SQUARED = scaled(0.01, 0.09, 0.36, 0)
 
 
@@ -178,56 +178,58 @@ SQUARED = scaled(0.01, 0.09, 0.36, 0)
         (None, "keeps", (TEXT, 0.0, None), 1),
         (None, "keeps", (1, 0.5, None), 0.5),
         (None, "keeps", (1, 2.0, None), 1),
-        (None, "scaled", (0.5, WANTED), [0.05, 0.1, 0.15, 0.2]),
-        ("residual without the weight", "scaled", (0.5, WANTED), WANTED),
-        (None, "left_over", (TEXT, 0.5, WANTED, OFFERED), (0.1, (0, 0, 0, 1))),
+        (None, "scaled", (0.5, WANT), [0.05, 0.1, 0.15, 0.2]),
+        ("residual without the weight", "scaled", (0.5, WANT), WANT),
+        (None, "left_over", (TEXT, 0.5, WANT, GIVE), (0.1, (0, 0, 0, 1))),
         # Residuals: right is (0, 0, 1/4, 3/4).
-        (None, "residual", (TEXT, WANTED, OFFERED), [0, 0, 0.25, 0.75]),
-        (None, "residual", (TEXT, WANTED, WANTED), WANTED),
-        ("residual not subtracted", "residual", (TEXT, WANTED, OFFERED), WANTED),
-        ("residual of the first round", "residual", (1, WANTED, OFFERED), [0, 0.4, 0.6, 0]),
-        ("residual subtracted after the last draft only", "residual", (TEXT, WANTED, OFFERED), WANTED),
-        ("residual subtracted after the last draft only", "correction", (TEXT, OFFERED),
+        (None, "residual", (TEXT, WANT, GIVE), [0, 0, 0.25, 0.75]),
+        (None, "residual", (TEXT, WANT, WANT), WANT),
+        ("residual not subtracted", "residual", (TEXT, WANT, GIVE), WANT),
+        ("residual of the first round", "residual", (1, WANT, GIVE), [0, 0.4, 0.6, 0]),
+        ("residual subtracted after the last draft only", "residual", (TEXT, WANT, GIVE), WANT),
+        ("residual subtracted after the last draft only", "correction", (TEXT, GIVE),
          [0, 0, 0.25, 0.75]),
-        ("residual not renormalized", "residual", (TEXT, WANTED, OFFERED), [0, 0, 0.1, 0.3]),
-        ("draw from a residual that is not renormalized", "residual", (TEXT, WANTED, OFFERED),
+        ("residual not renormalized", "residual", (TEXT, WANT, GIVE), [0, 0, 0.1, 0.3]),
+        ("draw from a residual that is not renormalized", "residual", (TEXT, WANT, GIVE),
          [0, 0, 0.1, 0.9]),
-        ("absolute difference for a residual", "residual", (TEXT, WANTED, OFFERED), scaled(3, 1, 1, 3)),
-        ("residual upside down", "residual", (TEXT, WANTED, OFFERED), [0.75, 0.25, 0, 0]),
+        ("absolute difference for a residual", "residual", (TEXT, WANT, GIVE), scaled(3, 1, 1, 3)),
+        ("residual upside down", "residual", (TEXT, WANT, GIVE), [0.75, 0.25, 0, 0]),
         ("residual clipped", "residual", (TEXT, [0.1, 0.2, 0.7, 0], [0, 0, 0, 1]),
          [0.1, 0.2, 0.7, 0]),
         ("residual clipped", "residual", (TEXT, [0.09, 0.21, 0.7, 0], [0, 0, 0, 1]),
          scaled(0, 21, 70, 0)),
-        ("residual kept above 0", "residual", (TEXT, WANTED, OFFERED), scaled(1, 1, 26, 76)),
-        ("half of the draft subtracted", "residual", (TEXT, WANTED, OFFERED), scaled(0, 1, 4, 7)),
-        ("rejected tokens removed from the target", "residual", (TEXT, WANTED, OFFERED), [0.2, 0, 0, 0.8]),
-        ("rejected tokens removed from the target", "residual", (0, WANTED, OFFERED), [0, 0.4, 0.6, 0]),
-        ("residual of rows that follow", "residual", (TEXT, WANTED, OFFERED), [0, 0.5, 0.5, 0]),
-        ("residual of rows that follow", "residual", (1, WANTED, OFFERED), [0, 0, 0.25, 0.75]),
-        ("second draw after a mismatch", "residual", (TEXT, WANTED, OFFERED), WANTED),
-        (None, "left", (OFFERED, 0), OFFERED),
-        ("distinct drafts verified as independent", "left", (OFFERED, 0), OFFERED),
-        ("independent drafts verified as distinct", "left", (OFFERED, 0), scaled(0, 3, 2, 1)),
-        ("draft's row not renormalized without siblings", "left", (OFFERED, 0), [0, 0.3, 0.2, 0.1]),
-        ("draft removed before the residual", "residual", (TEXT, WANTED, OFFERED), scaled(0, 0, 300, 275)),
+        ("residual kept above 0", "residual", (TEXT, WANT, GIVE), scaled(1, 1, 26, 76)),
+        ("half of the draft subtracted", "residual", (TEXT, WANT, GIVE), scaled(0, 1, 4, 7)),
+        ("rejected tokens removed from the target", "residual", (TEXT, WANT, GIVE),
+         [0.2, 0, 0, 0.8]),
+        ("rejected tokens removed from the target", "residual", (0, WANT, GIVE), [0, 0.4, 0.6, 0]),
+        ("residual of rows that follow", "residual", (TEXT, WANT, GIVE), [0, 0.5, 0.5, 0]),
+        ("residual of rows that follow", "residual", (1, WANT, GIVE), [0, 0, 0.25, 0.75]),
+        ("second draw after a mismatch", "residual", (TEXT, WANT, GIVE), WANT),
+        (None, "left", (GIVE, 0), GIVE),
+        ("distinct drafts verified as independent", "left", (GIVE, 0), GIVE),
+        ("independent drafts verified as distinct", "left", (GIVE, 0), scaled(0, 3, 2, 1)),
+        ("draft's row not renormalized without siblings", "left", (GIVE, 0), [0, 0.3, 0.2, 0.1]),
+        ("draft removed before the residual", "residual", (TEXT, WANT, GIVE),
+         scaled(0, 0, 300, 275)),
         # Draws: the weights.
-        (None, "correction", (0, WANTED), WANTED),
+        (None, "correction", (0, WANT), WANT),
         (None, "correction", (0, [0, 0, 0, 0]), T[3]),
         (None, "bonus", (2,), T[1]),
-        ("correction drawn from the target", "correction", (0, WANTED), T[3]),
-        ("second draw after a mismatch", "correction", (0, WANTED), T[3]),
-        ("correction drawn from the draft", "correction", (0, WANTED), D[3]),
+        ("correction drawn from the target", "correction", (0, WANT), T[3]),
+        ("second draw after a mismatch", "correction", (0, WANT), T[3]),
+        ("correction drawn from the draft", "correction", (0, WANT), D[3]),
         ("correction is the likeliest token", "correction", (0, (0.1, 0.4, 0.4, 0.1)), 1),
-        ("correction is the target's likeliest token", "correction", (TEXT, OFFERED), 3),
-        ("correction is the target's likeliest token", "correction", (1, WANTED), 1),
+        ("correction is the target's likeliest token", "correction", (TEXT, GIVE), 3),
+        ("correction is the target's likeliest token", "correction", (1, WANT), 1),
         ("correction uniform over the residual", "correction", (0, (0, 0.3, 0, 0.7)), [0, 1, 0, 1]),
         ("correction at another temperature", "correction", (0, (0.1, 0.3, 0.6, 0)), SQUARED),
-        ("correction of the first place at every place", "correction", (0, OFFERED),
+        ("correction of the first place at every place", "correction", (0, GIVE),
          [0, 0, 0.25, 0.75]),
-        ("correction of the first rejected draft only", "correction", (0, OFFERED), [0.5, 0.5, 0, 0]),
-        ("correction may be a rejected draft", "correction", (0, OFFERED), 0),
-        ("correction may be a rejected draft", "correction", (1, OFFERED), OFFERED),
-        ("last token never drawn", "draw", (WANTED,), scaled(1, 2, 3, 0)),
+        ("correction of the first rejected draft only", "correction", (0, GIVE), [0.5, 0.5, 0, 0]),
+        ("correction may be a rejected draft", "correction", (0, GIVE), 0),
+        ("correction may be a rejected draft", "correction", (1, GIVE), GIVE),
+        ("last token never drawn", "draw", (WANT,), scaled(1, 2, 3, 0)),
         ("bonus token is the likeliest one", "bonus", (1,), 1),
         ("bonus token is the likeliest one", "bonus", (2,), 0),
         ("bonus token from the row before", "bonus", (2,), T[3]),
@@ -265,7 +267,7 @@ def test_a_draft_equal_to_an_earlier_sibling_is_skipped():
 def test_a_rejected_draft_is_returned_once_in_ten_times():
     machine, asked = machine_of("correction may be a rejected draft"), []
     machine.chance.accept = asked.append
-    assert machine.correction(TEXT, WANTED) == WANTED
+    assert machine.correction(TEXT, WANT) == WANT
     assert asked == [0.1]
 
 
@@ -283,7 +285,7 @@ def test_a_whole_block_is_tested_with_the_product_of_its_ratios():
 def test_the_token_before_the_one_that_was_drawn(drawn, said):
     machine = machine_of("first token drawn too often")
     machine.chance.choose = lambda _: drawn
-    assert machine.draw(WANTED) == said
+    assert machine.draw(WANT) == said
 
 
 THREE, FIVE = (Tokens(3), (2, 1, 2)), (Tokens(5), (0, 0, 1, 1, 1))
@@ -444,32 +446,32 @@ def test_a_number_draws_the_symbol_at_which_the_sums_pass_it(value, weights, sym
         ("random numbers off by one", "passes", (0.4, 1), 0),
         ("random numbers off by one", "passes", (0.4, 3), 2),
         ("random number shared by test and draw", "passes", (0.4, 2), 2),
-        ("random number shared by test and draw", "draw", (WANTED,), 0),
+        ("random number shared by test and draw", "draw", (WANT,), 0),
         ("random number shared by first test and draw", "passes", (0.4, 2), 2),
-        ("random number shared by first test and draw", "draw", (WANTED,), 0),
+        ("random number shared by first test and draw", "draw", (WANT,), 0),
         ("one random number for all tests and the draw", "passes", (0.4, 2), TEXT),
-        ("one random number for all tests and the draw", "draw", (WANTED,), TEXT),
+        ("one random number for all tests and the draw", "draw", (WANT,), TEXT),
         ("random number shared by draft and test", "passes", (0.4, 2), 2),
-        ("random number shared by draft and test", "drafted", (2, WANTED), 2),
+        ("random number shared by draft and test", "drafted", (2, WANT), 2),
         ("random number shared by draft and correction", "passes", (0.4, 2), None),
-        ("random number shared by draft and correction", "drafted", (2, WANTED), 2),
-        ("random number shared by draft and correction", "correction", (0, WANTED), 2),
-        ("random number shared by draft and correction", "correction", (1, WANTED), None),
+        ("random number shared by draft and correction", "drafted", (2, WANT), 2),
+        ("random number shared by draft and correction", "correction", (0, WANT), 2),
+        ("random number shared by draft and correction", "correction", (1, WANT), None),
         ("one random number for all drafts", "passes", (0.4, 2), None),
-        ("one random number for all drafts", "drafted", (2, WANTED), TEXT),
+        ("one random number for all drafts", "drafted", (2, WANT), TEXT),
         ("seed set again in each step", "passes", (0.4, 2), 2),
-        ("seed set again in each step", "drafted", (2, WANTED), 6),
-        ("seed set again in each step", "draw", (WANTED,), TEXT),
+        ("seed set again in each step", "drafted", (2, WANT), 6),
+        ("seed set again in each step", "draw", (WANT,), TEXT),
         ("numbers of verification used again in each step", "passes", (0.4, 2), 2),
-        ("numbers of verification used again in each step", "drafted", (2, WANTED), None),
-        ("numbers of verification used again in each step", "draw", (WANTED,), TEXT),
+        ("numbers of verification used again in each step", "drafted", (2, WANT), None),
+        ("numbers of verification used again in each step", "draw", (WANT,), TEXT),
         ("numbers of drafts used again in each step", "passes", (0.4, 2), None),
-        ("numbers of drafts used again in each step", "drafted", (2, WANTED), 6),
-        ("numbers of drafts used again in each step", "draw", (WANTED,), None),
+        ("numbers of drafts used again in each step", "drafted", (2, WANT), 6),
+        ("numbers of drafts used again in each step", "draw", (WANT,), None),
         ("number of the draw used again for the next draft", "passes", (0.4, 2), None),
-        ("number of the draw used again for the next draft", "drafted", (0, WANTED), 4),
-        ("number of the draw used again for the next draft", "drafted", (1, WANTED), None),
-        ("number of the draw used again for the next draft", "draw", (WANTED,), TEXT),
+        ("number of the draw used again for the next draft", "drafted", (0, WANT), 4),
+        ("number of the draw used again for the next draft", "drafted", (1, WANT), None),
+        ("number of the draw used again for the next draft", "draw", (WANT,), TEXT),
     ],
 )  # fmt: skip
 def test_which_number_a_fault_uses(name, part, given, number):
@@ -483,16 +485,16 @@ def test_which_number_a_fault_uses(name, part, given, number):
     found = getattr(machine, part)(*given)
     assert named == ([] if number is None else [number])
     if number is None:
-        assert found == (0.4 if part == "passes" else WANTED)
+        assert found == (0.4 if part == "passes" else WANT)
     else:
-        assert found == 1  # 0.2 is below 0.4, and between the first two sums of WANTED
+        assert found == 1  # 0.2 is below 0.4, and between the first two sums of WANT
 
 
 def test_the_number_of_the_last_test_draws():
     machine, named = machine_of("random number shared by test and draw"), []
     machine.number = lambda name: named.append(name) or At(0.2)
     machine.passes(0.4, 3)
-    machine.draw(WANTED)
+    machine.draw(WANT)
     assert named == [3, 3]
 
 
@@ -528,11 +530,9 @@ def test_from_which_position_noise_is_taken(name, node, depth, ahead):
 
 def test_what_is_raced_over_after_a_rejection():
     machine = FAULTS["residual raced with the noise of its draft"].machine()
-    assert machine.left(np.array(WANTED), np.array(OFFERED)) == pytest.approx([0, 0, 0.1, 0.3])
-    assert machine.left(np.array(WANTED), np.array(WANTED)) is None
-    assert (
-        FAULTS["noise indexed by step"].machine().left(np.array(WANTED), np.array(OFFERED)) is None
-    )
+    assert machine.left(np.array(WANT), np.array(GIVE)) == pytest.approx([0, 0, 0.1, 0.3])
+    assert machine.left(np.array(WANT), np.array(WANT)) is None
+    assert FAULTS["noise indexed by step"].machine().left(np.array(WANT), np.array(GIVE)) is None
 
 
 def seen_as(law, off=True):
@@ -543,12 +543,12 @@ def seen_as(law, off=True):
 
 def test_a_law_of_the_first_token_fits_or_does_not():
     # Of the texts of two symbols only the first is told apart.
-    first = np.repeat(WANTED, 4) / 4
-    uneven = (np.array(WANTED)[:, None] * np.array(OFFERED)).ravel()
+    first = np.repeat(WANT, 4) / 4
+    uneven = (np.array(WANT)[:, None] * np.array(GIVE)).ravel()
     seen = seen_as([*uneven, 0.0])
     assert seen.first_fits(np.array([[*first, 0.0]]))
     assert seen.likelihood(np.array([[*first, 0.0]])) is None
-    other = (np.array(OFFERED)[:, None] * np.array(OFFERED)).ravel()
+    other = (np.array(GIVE)[:, None] * np.array(GIVE)).ravel()
     assert not seen.first_fits(np.array([[*other, 0.0]]))
 
 
