@@ -157,21 +157,23 @@ class Histogram(Frozen):
         """Return the bin of each ratio."""
         return np.searchsorted(self.thresholds, keys, side="right").astype(np.intp)
 
-    def binned(self, draft: Distribution, target: Distribution) -> tuple[IntArray, Array, Array]:
-        """Return each token's bin, the last if it is never drafted, and both masses in each."""
+    def binned(
+        self, draft: Distribution, target: Distribution
+    ) -> tuple[IntArray, IntArray, Array, Array]:
+        """Return each token's bin among those with draft mass, which these are, and both masses."""
         from otspec._base import compiling
         from otspec.optimum.pools import knots_pass  # imports Numba, if it is there
 
         if compiling.HAS_NUMBA and not is_exact(draft):
-            index, drafted, wanted = knots_pass.fast_binned(draft, target, self._ends, *self._cells)
-            return index, drafted, wanted
+            index, *found = knots_pass.fast_binned(draft, target, self._ends, *self._cells)
+            return index, *found
         index = self.place(ratios.target_to_draft(draft, target))
-        return index, *self.masses_at(index, draft, target)
+        return among_filled(index, *self.masses_at(index, draft, target))
 
     def masses_at(
         self, index: IntArray, draft: Distribution, target: Distribution
     ) -> tuple[Array, Array]:
-        """Return the masses of :meth:`binned` where each token's bin is known."""
+        """Return the draft and the target mass of the drafted tokens in each bin."""
         bins = len(self.thresholds) + 1
         wanted = np.where(draft > 0, target, draft)
         if is_exact(draft):
@@ -189,15 +191,29 @@ class Histogram(Frozen):
         return np.append(self.thresholds, np.nan)
 
     @cached_property
-    def _cells(self) -> tuple[IntArray, int]:
-        """Return, for each cell of leading bits, how many thresholds lie below; the first cell."""
+    def _cells(self) -> tuple[IntArray, int, bool]:
+        """How many thresholds lie below each cell of leading bits; the first; if one has two."""
         from otspec.optimum.pools.knots_pass import CELL_SHIFT
 
         if not len(self.thresholds):
-            return np.zeros(1, dtype=np.intp), 0
+            return np.zeros(1, dtype=np.uint64), 0, False
         ends = self.thresholds[[0, -1]].view(np.int64) >> CELL_SHIFT
         floors = (np.arange(ends[0], ends[1] + 1) << CELL_SHIFT).view(np.float64)
-        return np.searchsorted(self.thresholds, floors, side="left"), int(ends[0])
+        below = np.searchsorted(self.thresholds, floors, side="left")
+        crowded = bool((np.diff(below, append=len(self.thresholds)) > 1).any())
+        return below.astype(np.uint64), int(ends[0]), crowded
+
+
+def among_filled(
+    index: IntArray, drafted: Array, wanted: Array
+) -> tuple[IntArray, IntArray, Array, Array]:
+    """Keep the bins that hold draft mass: each token's among them, which they are, and masses."""
+    filled = np.flatnonzero(drafted > 0)
+    if len(filled) < len(drafted):
+        # Only tokens that are never drafted can be in an empty bin.
+        index = np.maximum(np.cumsum(drafted > 0) - 1, 0).take(index)
+        drafted, wanted = drafted[filled], wanted[filled]
+    return index, filled, drafted, wanted
 
 
 @lru_cache(maxsize=16)

@@ -30,31 +30,45 @@ fast_masses_in_parts = compiled(masses_in_parts)
 fast_sums_in_parts = compiled(sums_in_parts)
 
 
+BLOCK = 1024  # tokens whose ratios stay in the nearest cache
 CELL_SHIFT = 46  # how many of a float's bits a cell leaves out: 64 cells an octave are left
 
 
 def binned(
-    draft: Array, target: Array, edges: Array, first: IntArray, lowest: int
-) -> tuple[IntArray, Array, Array]:
-    """Return the bin of each token, and the draft and target mass of the drafted ones in each."""
+    draft: Array, target: Array, edges: Array, first: IntArray, lowest: int, crowded: bool
+) -> tuple[IntArray, IntArray, Array, Array]:
+    """Return what :meth:`otspec.optimum.pools.knots.Histogram.binned` does."""
     n, last = len(draft), len(first) - 1
-    ratios = np.empty(n)
-    for i in range(n):
-        ratios[i] = target[i] / draft[i] if draft[i] > 0 else np.inf
-    bits, index = ratios.view(np.int64), np.empty(n, dtype=np.intp)
-    for i in range(n):
-        below = first[max(0, min(last, (bits[i] >> CELL_SHIFT) - lowest))]
-        index[i] = below + (ratios[i] >= edges[below])
+    index, ratios = np.empty(n, dtype=np.intp), np.empty(BLOCK)
     drafted, wanted = np.zeros(len(edges)), np.zeros(len(edges))
-    for i in range(n):
-        bin_ = index[i]
-        while ratios[i] >= edges[bin_]:  # several thresholds in one cell
-            bin_ += 1
-        index[i] = bin_
-        if draft[i] > 0:
-            drafted[bin_] += draft[i]
-            wanted[bin_] += target[i]
-    return index, drafted, wanted
+    bits = ratios.view(np.int64)
+    for start in range(0, n, BLOCK):
+        masses, others = draft[start : start + BLOCK], target[start : start + BLOCK]
+        bins = index[start : start + BLOCK]
+        for i in range(len(masses)):
+            ratios[i] = others[i] / masses[i] if masses[i] > 0 else np.inf
+        for i in range(len(masses)):
+            # Places have no sign, so that none is counted from the end.
+            below = first[np.uint64(max(0, min(last, (bits[i] >> CELL_SHIFT) - lowest)))]
+            bins[i] = below + np.uint64(ratios[i] >= edges[below])
+        if crowded:
+            for i in range(len(masses)):
+                while ratios[i] >= edges[bins[i]]:
+                    bins[i] += 1
+        for i in range(len(masses)):
+            at = np.uint64(bins[i])
+            drafted[at] += masses[i]
+            wanted[at] += others[i] if masses[i] > 0 else 0.0
+    filled, numbers, count = np.empty(len(edges), dtype=np.intp), np.empty(len(edges), np.intp), 0
+    for j in range(len(edges)):
+        if drafted[j] > 0:
+            filled[count], drafted[count], wanted[count] = j, drafted[j], wanted[j]
+            count += 1
+        numbers[j] = max(count - 1, 0)
+    if count < len(edges):
+        for i in range(n):
+            index[i] = numbers[np.uint64(index[i])]
+    return index, filled[:count], drafted[:count], wanted[:count]
 
 
 fast_binned = compiled(binned)

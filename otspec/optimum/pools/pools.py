@@ -20,7 +20,7 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts.race.increments import inside_rises
 from otspec.drafts.single import ByRatio
-from otspec.optimum.pools.knots import Histogram, Knots, equal_bins
+from otspec.optimum.pools.knots import Histogram, Knots, among_filled, equal_bins
 
 UNITS = 512  # small units of mass are 2^−512
 
@@ -147,8 +147,7 @@ def by_bins(draft: Distribution, target: Distribution, count: int) -> Pools:
     bins = equal_bins(count)
     if arithmetic.is_exact(draft):
         bins = Histogram(in_arithmetic_of(draft, bins.thresholds))
-    index, drafted, wanted = bins.binned(draft, target)
-    return _filled(drafted, wanted, *bins.edges, index, draft)
+    return _filled(bins.binned(draft, target), *bins.edges, draft)
 
 
 def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) -> Pools:
@@ -163,7 +162,7 @@ def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) 
     np.minimum.at(low, occupied, keys)
     np.maximum.at(high, occupied, keys)
     masses = bins.masses_at(index, draft, target)
-    return _filled(*masses, low, high, index, draft)
+    return _filled(among_filled(index, *masses), low, high, draft)
 
 
 def merged(pools: Pools, ratios: Array, inner: Sequence[int]) -> Pools:
@@ -171,18 +170,16 @@ def merged(pools: Pools, ratios: Array, inner: Sequence[int]) -> Pools:
     first, ends = np.array([0, *inner]), np.array([*inner, len(ratios)])
     drafted, wanted = (np.add.reduceat(each, first) for each in (pools.draft, pools.target))
     index = np.repeat(np.arange(len(first)), ends - first)[pools.index]
-    return _filled(drafted, wanted, ratios[first], ratios[ends - 1], index, pools.tokens)
+    found = among_filled(index, drafted, wanted)
+    return _filled(found, ratios[first], ratios[ends - 1], pools.tokens)
 
 
 def _filled(
-    drafted: Array, wanted: Array, low: Array, high: Array, index: IntArray, tokens: Distribution
+    found: tuple[IntArray, IntArray, Array, Array], low: Array, high: Array, tokens: Distribution
 ) -> Pools:
-    """Return the bins that hold draft mass, given bounds on their ratios."""
-    filled = drafted > 0
-    if not filled.all():
-        # Only tokens that are never drafted can be in an empty bin.
-        drafted, wanted, low, high = (part[filled] for part in (drafted, wanted, low, high))
-        index = np.maximum(np.cumsum(filled) - 1, 0)[index]
+    """Return the bins that hold draft mass, given bounds on the ratios of all bins."""
+    index, filled, drafted, wanted = found
+    low, high = low[filled], high[filled]
     with np.errstate(over="ignore"):
         floor, ceiling = (
             low * drafted,
