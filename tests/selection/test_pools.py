@@ -194,7 +194,7 @@ def test_numba_bins_corners_as_numpy_does(name, monkeypatch):
 
 
 @needs_numba
-@pytest.mark.parametrize("count", [1, 2, 7, 256, 1000])
+@pytest.mark.parametrize("count", [1, 2, 7, 256, 1000, 70_000])
 @pytest.mark.parametrize("n", [1, 30, 262_144])
 def test_numba_gives_the_same_bins(count, n, monkeypatch):
     draft, target = heavy_pair(n, seed=n, zeros=0.1 if n > 1 else 0)

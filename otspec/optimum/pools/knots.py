@@ -143,6 +143,8 @@ def chain_sums(terms: Array, parents: IntArray) -> Array:
     return sums[:-1]
 
 
+SHIFTS = (46, 44, 42, 40)
+"""How many of a float's bits cells leave out: 64 cells an octave are left, or more."""
 OCTAVES = 8
 """Equal bins cover target/draft from 2^−OCTAVES to 2^OCTAVES; the outermost are open-ended."""
 
@@ -164,8 +166,9 @@ class Histogram(Frozen):
         from otspec._base import compiling
         from otspec.optimum.pools import knots_pass  # imports Numba, if it is there
 
-        if compiling.HAS_NUMBA and not is_exact(draft):
-            index, *found = knots_pass.fast_binned(draft, target, self._ends, *self._cells)
+        if compiling.HAS_NUMBA and not is_exact(draft) and self._cells is not None:
+            bins = len(self.thresholds) + 1
+            index, *found = knots_pass.fast_binned(draft, target, *self._cells, bins)
             return index, *found
         index = self.place(ratios.target_to_draft(draft, target))
         return among_filled(index, *self.masses_at(index, draft, target))
@@ -187,21 +190,26 @@ class Histogram(Frozen):
         return edges[:-1], edges[1:]
 
     @cached_property
-    def _ends(self) -> Array:
-        return np.append(self.thresholds, np.nan)
+    def _cells(self) -> tuple[IntArray, int, int] | None:
+        """What finds the bin of a ratio by its leading bits, the first cell, how many are left out.
 
-    @cached_property
-    def _cells(self) -> tuple[IntArray, int, bool]:
-        """How many thresholds lie below each cell of leading bits; the first; if one has two."""
-        from otspec.optimum.pools.knots_pass import CELL_SHIFT
-
-        if not len(self.thresholds):
-            return np.zeros(1, dtype=np.uint64), 0, False
-        ends = self.thresholds[[0, -1]].view(np.int64) >> CELL_SHIFT
-        floors = (np.arange(ends[0], ends[1] + 1) << CELL_SHIFT).view(np.float64)
-        below = np.searchsorted(self.thresholds, floors, side="left")
-        crowded = bool((np.diff(below, append=len(self.thresholds)) > 1).any())
-        return below.astype(np.uint64), int(ends[0]), crowded
+        None where floats are too close to each other, or too many.
+        """
+        # A cell's number of thresholds below it, moved to the left, plus what is missing from its
+        # own threshold to its end. Below the first cell and above the last are two more.
+        bits, count = self.thresholds.view(np.int64), len(self.thresholds)
+        if not count:
+            return np.zeros(1, dtype=np.int64), 0, 0
+        for shift in SHIFTS:
+            lowest, highest = (bits[[0, -1]] >> shift).tolist()
+            starts = np.arange(lowest, highest + 1) << shift
+            below = np.searchsorted(bits, starts)
+            if np.diff(below, append=count).max() <= 1:
+                beyond = np.maximum(starts + (1 << shift) - bits[np.minimum(below, count - 1)], 0)
+                beyond[below == count] = 0
+                cells = np.concatenate([[0], (below << shift) + beyond, [count << shift]])
+                return cells, lowest - 1, shift
+        return None
 
 
 def among_filled(

@@ -31,41 +31,38 @@ fast_sums_in_parts = compiled(sums_in_parts)
 
 
 BLOCK = 1024  # tokens whose ratios stay in the nearest cache
-CELL_SHIFT = 46  # how many of a float's bits a cell leaves out: 64 cells an octave are left
 
 
 def binned(
-    draft: Array, target: Array, edges: Array, first: IntArray, lowest: int, crowded: bool
+    draft: Array, target: Array, cells: IntArray, lowest: int, shift: int, bins: int
 ) -> tuple[IntArray, IntArray, Array, Array]:
-    """Return what :meth:`otspec.optimum.pools.knots.Histogram.binned` does."""
-    n, last = len(draft), len(first) - 1
-    index, ratios = np.empty(n, dtype=np.intp), np.empty(BLOCK)
-    drafted, wanted = np.zeros(len(edges)), np.zeros(len(edges))
+    """Return what :meth:`otspec.optimum.pools.knots.Histogram.binned` does, by its cells."""
+    n, last = len(draft), len(cells) - 1
+    index, ratios, places = np.empty(n, np.intp), np.empty(BLOCK), np.empty(BLOCK, np.uint64)
+    drafted, wanted, rest = np.zeros(bins), np.zeros(bins), (1 << shift) - 1
     bits = ratios.view(np.int64)
     for start in range(0, n, BLOCK):
         masses, others = draft[start : start + BLOCK], target[start : start + BLOCK]
-        bins = index[start : start + BLOCK]
+        own = index[start : start + BLOCK]
         for i in range(len(masses)):
-            ratios[i] = others[i] / masses[i] if masses[i] > 0 else np.inf
+            # 0 is added for a target of −0.
+            ratios[i] = others[i] / masses[i] + 0.0 if masses[i] > 0 else np.inf
         for i in range(len(masses)):
             # Places have no sign, so that none is counted from the end.
-            below = first[np.uint64(max(0, min(last, (bits[i] >> CELL_SHIFT) - lowest)))]
-            bins[i] = below + np.uint64(ratios[i] >= edges[below])
-        if crowded:
-            for i in range(len(masses)):
-                while ratios[i] >= edges[bins[i]]:
-                    bins[i] += 1
+            places[i] = np.uint64(max(0, min(last, (bits[i] >> shift) - lowest)))
         for i in range(len(masses)):
-            at = np.uint64(bins[i])
+            # The bits that the cell leaves out carry into the number from the threshold on.
+            at = np.uint64((cells[places[i]] + (bits[i] & rest)) >> shift)
+            own[i] = at
             drafted[at] += masses[i]
             wanted[at] += others[i] if masses[i] > 0 else 0.0
-    filled, numbers, count = np.empty(len(edges), dtype=np.intp), np.empty(len(edges), np.intp), 0
-    for j in range(len(edges)):
+    filled, numbers, count = np.empty(bins, np.intp), np.empty(bins, np.intp), 0
+    for j in range(bins):
         if drafted[j] > 0:
             filled[count], drafted[count], wanted[count] = j, drafted[j], wanted[j]
             count += 1
         numbers[j] = max(count - 1, 0)
-    if count < len(edges):
+    if count < bins:
         for i in range(n):
             index[i] = numbers[np.uint64(index[i])]
     return index, filled[:count], drafted[:count], wanted[:count]
