@@ -27,6 +27,8 @@ def unwriteable(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a view that is only read."""
     # Numba compiles a loop for each kind of array that it is given; any array can be had as this
     # one.
+    if not values.flags.writeable:
+        return values
     view = values.view()
     view.flags.writeable = False
     return view

@@ -16,6 +16,9 @@ from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, sums
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 
+LEAST_SHARE = (
+    1e-290  # times the most drafts it is nothing beside 1, and still a float of all digits
+)
 Which: TypeAlias = IntArray | slice  # which knots: their numbers, or a stretch of them
 
 
@@ -73,12 +76,12 @@ class Knots(Frozen):
         if self.exact:
             rise = self.powers(k)
             return (rise[high] - rise[low]) / self._between(low, high)
-        share = np.minimum(self._between(low, high) / self._below[high], 1.0)
-        factor = np.full(len(share), float(k))
-        wide = share > 0
+        below = self._below
+        # For a width that is lost beside its knot the factor is k, as for any that is so small.
+        share = np.maximum(np.minimum(self._between(low, high) / below[high], 1.0), LEAST_SHARE)
         with np.errstate(divide="ignore"):  # from 0 to v: a share of 1
-            np.divide(-np.expm1(k * np.log1p(-share)), share, out=factor, where=wide)
-        return np.exp((k - 1) * self._logarithms[high]) * factor / self._below[-1]
+            factor = np.expm1(k * np.log1p(-share)) / -share
+        return np.exp((k - 1) * self._logarithms[high]) * factor / below[-1]
 
     def _between(self, low: Which, high: Which | int) -> Array:
         return (self.whole[high] - self.whole[low]) + (self.rest[high] - self.rest[low])
@@ -200,7 +203,7 @@ class Histogram(Frozen):
         bits, count = self.thresholds.view(np.int64), len(self.thresholds)
         if not count:
             return np.zeros(1, dtype=np.int64), 0, 0
-        for shift in SHIFTS:
+        for shift in SHIFTS if count < 1 << 16 else ():
             lowest, highest = (bits[[0, -1]] >> shift).tolist()
             starts = np.arange(lowest, highest + 1) << shift
             below = np.searchsorted(bits, starts)

@@ -38,12 +38,12 @@ def binned(
 ) -> tuple[IntArray, IntArray, Array, Array]:
     """Return what :meth:`otspec.optimum.pools.knots.Histogram.binned` does, by its cells."""
     n, last = len(draft), len(cells) - 1
-    index, ratios, places = np.empty(n, np.intp), np.empty(BLOCK), np.empty(BLOCK, np.uint64)
+    found, ratios, places = np.empty(n, np.uint16), np.empty(BLOCK), np.empty(BLOCK, np.uint64)
     drafted, wanted, rest = np.zeros(bins), np.zeros(bins), (1 << shift) - 1
     bits = ratios.view(np.int64)
     for start in range(0, n, BLOCK):
         masses, others = draft[start : start + BLOCK], target[start : start + BLOCK]
-        own = index[start : start + BLOCK]
+        own = found[start : start + BLOCK]
         for i in range(len(masses)):
             # 0 is added for a target of −0.
             ratios[i] = others[i] / masses[i] + 0.0 if masses[i] > 0 else np.inf
@@ -62,9 +62,9 @@ def binned(
             filled[count], drafted[count], wanted[count] = j, drafted[j], wanted[j]
             count += 1
         numbers[j] = max(count - 1, 0)
-    if count < bins:
-        for i in range(n):
-            index[i] = numbers[np.uint64(index[i])]
+    index = np.empty(n, np.intp)
+    for i in range(n):
+        index[i] = numbers[found[i]]
     return index, filled[:count], drafted[:count], wanted[:count]
 
 

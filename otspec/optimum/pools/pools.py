@@ -181,10 +181,7 @@ def _filled(
     index, filled, drafted, wanted = found
     low, high = low[filled], high[filled]
     with np.errstate(over="ignore"):
-        floor, ceiling = (
-            low * drafted,
-            np.minimum(high * drafted, arithmetic.zeros(1, like=drafted) + 1),
-        )
+        floor, ceiling = low * drafted, np.minimum(high * drafted, 1 + 0 * drafted[0])
     # Rounding must not put a pool's own mass outside.
     floor, ceiling = np.minimum(floor, wanted), np.maximum(ceiling, wanted)
     return Pools(drafted, wanted, floor, ceiling, index, tokens)
