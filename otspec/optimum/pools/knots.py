@@ -171,8 +171,7 @@ class Histogram(Frozen):
 
         if compiling.HAS_NUMBA and not is_exact(draft) and self._cells is not None:
             bins = len(self.thresholds) + 1
-            index, *found = knots_pass.fast_binned(draft, target, *self._cells, bins)
-            return index, *found
+            return knots_pass.fast_binned(draft, target, *self._cells, bins)
         index = self.place(ratios.target_to_draft(draft, target))
         return among_filled(index, *self.masses_at(index, draft, target))
 
