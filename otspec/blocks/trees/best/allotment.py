@@ -145,10 +145,10 @@ def all_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list[Ca
     # A tree is left out if another one has no more nodes and at least its E[τ] after every place:
     # by linearity the other one is at least as good as a subtree, whatever the tree above.
     candidates = [Candidate(LEAF, chances.nothing(len(chances.start)))]
-    for level in range(depth):
+    yield candidates
+    for _ in range(depth - 1):
+        candidates = _undominated(chances, candidates, nodes - 1)
         yield candidates
-        if level < depth - 1:
-            candidates = _undominated(chances, candidates, nodes - 1)
 
 
 def _undominated(chances: Chances, candidates: list[Candidate], nodes: int) -> list[Candidate]:
@@ -219,16 +219,16 @@ def _best(known: list[Kind], more: list[Kind], kept: Callable[[Kind], Array]) ->
 def likely_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list[Candidate]]:
     """Yield the candidates of at most 0, 1, … levels that are best at likely nodes."""
     candidates = [Candidate(LEAF, chances.nothing(len(chances.start)))]
+    yield candidates
     allotment = Allotment(chances, _likely_laws(chances, depth), nodes - 1)
-    for level in range(depth):
+    for _ in range(depth - 1):
+        trees = {tree for row in allotment.among(candidates).trees for tree in row}
+        kept = {each.tree: each.kept for each in candidates}
+        candidates = [
+            Candidate(tree, chances.worth([kept[child] for child in tree.children]))
+            for tree in sorted(trees, key=lambda tree: (tree.size, tree.text))
+        ]
         yield candidates
-        if level < depth - 1:
-            trees = {tree for row in allotment.among(candidates).trees for tree in row}
-            kept = {each.tree: each.kept for each in candidates}
-            candidates = [
-                Candidate(tree, chances.worth([kept[child] for child in tree.children]))
-                for tree in sorted(trees, key=lambda tree: (tree.size, tree.text))
-            ]
 
 
 def _likely_laws(chances: Chances, depth: int) -> Array:
