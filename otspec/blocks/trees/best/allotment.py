@@ -86,29 +86,24 @@ class Shared(Frozen):
     nodes: int  # the largest number of nodes, with the children themselves
 
     @cached_property
-    def values(self) -> tuple[Array, ...]:
-        """Entry i at (law, t): the best sum of i terms with t nodes below the first i children."""
-        nothing = zeros((len(self.scores[0]), self.nodes + 1), like=self.scores[0])
-        return (nothing, *(values for values, _ in self._steps))
-
-    @cached_property
     def _steps(self) -> tuple[tuple[Array, IntArray], ...]:
         """For each child, the best sums with it, and how many nodes are below it then."""
-        steps = []
-        values = zeros((len(self.scores[0]), self.nodes + 1), like=self.scores[0])
+        # At (law, t): with t nodes below this child and those before it.
+        steps: list[tuple[Array, IntArray]] = []
         for number, each in enumerate(self.scores, start=1):
             # Entry m: the best term of this child with at most m nodes below it.
             best = np.maximum.accumulate(each, axis=1)[:, self.ends - 1]
-            values, below = _one_more(values, best, self.nodes - number)
-            steps.append((values, below))
+            before = steps[-1][0] if steps else 0 * best
+            steps.append(_one_more(before, best, self.nodes - number))
         return tuple(steps)
 
     def improve(self, widths: Sequence[int], values: Array) -> Iterator[tuple[int, int, int]]:
         """Raise the best E[τ], (laws, nodes + 1); yield (k, law, nodes) where k children do."""
         for k in widths:
             # A tree of t + k nodes has k children and t nodes below them.
-            better = self.values[k] > values[:, k:]
-            values[:, k:][better] = self.values[k][better]
+            best, _ = self._steps[k - 1]
+            better = best > values[:, k:]
+            values[:, k:][better] = best[better]
             for law, left in np.argwhere(better).tolist():
                 yield k, law, left + k
 
