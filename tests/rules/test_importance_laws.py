@@ -158,6 +158,11 @@ def test_more_free_tokens_than_the_memory_holds_pairs_of_are_refused(monkeypatch
     assert ImportanceSampling(*pair, 2, free=3).acceptance() > 0.5
     with pytest.raises(ValueError, match=r"free is 4: .*; use fewer free tokens"):
         ImportanceSampling(*pair, 2, free=99).acceptance()
+    # 80 bytes for each of 10⁸ pairs are 8·10⁹.
+    with pytest.raises(ValueError, match=r"free is 10,000: .* about 7\.45 GiB, more than"):
+        stages._refuse_many_free(10_000)
+    monkeypatch.setattr(stages, "memory", lambda: 8 * 10**9)
+    stages._refuse_many_free(10_000)
 
 
 def test_a_draft_is_the_first_that_is_its_token_or_not():
