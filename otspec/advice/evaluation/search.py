@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_choice, as_integer, as_list
-from otspec._base.arithmetic import Array
+from otspec._base import Array, as_choice, as_integer, as_list
 from otspec.advice.advice import LOSSY, Advice, short, simpler_kinds
 from otspec.advice.evaluation.choices import (
     Candidate,

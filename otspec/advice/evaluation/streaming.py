@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import needed
+from otspec._base import Array, needed
 from otspec.advice import on_texts
 from otspec.advice.advice import Advice
 from otspec.advice.evaluation.choices import CheckedRule, LossyChain

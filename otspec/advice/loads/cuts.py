@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen
 from otspec.advice.evaluation.choices import NO_DRAFT
 from otspec.advice.on_texts import is_of_target
 from otspec.blocks import BlockVerification

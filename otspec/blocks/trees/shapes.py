@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from otspec._base.arguments import MOST_ITEMS, as_flag, as_instance, as_list
-from otspec._base.frozen import Frozen
+from otspec._base import MOST_ITEMS, Frozen, as_flag, as_instance, as_list
 from otspec.blocks.trees import token_tree
 from otspec.blocks.trees.token_tree import TOP, TokenTree
 from otspec.models.base import MOST_DEPTH

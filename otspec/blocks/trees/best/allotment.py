@@ -6,8 +6,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, zeros
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Array, Frozen, IntArray, cached_property, zeros
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.blocks.trees.shapes import LEAF, Shape
 

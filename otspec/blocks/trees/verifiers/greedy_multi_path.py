@@ -6,10 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_integer
+from otspec._base import as_integer, cached_property, counted, read_only, shown
 from otspec._base.arithmetic import Array, IntArray, Number, counted_power, zeros
-from otspec._base.coerce import counted, shown
-from otspec._base.frozen import cached_property, read_only
 from otspec.blocks.base import BlockRule, Outcome, enumerated_expected
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found, node_and_row

@@ -8,9 +8,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from otspec._base import arithmetic
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.frozen import Frozen, cached_property, read_only
+from otspec._base import Array, Frozen, IntArray, Number, arithmetic, cached_property, read_only
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.blocks.trees.verifiers.base import TreeRule
