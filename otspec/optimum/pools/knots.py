@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from otspec import ratios
+from otspec._base import Frozen, cached_property
 from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, sums_by, zeros
-from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 
 LEAST_SHARE = (

@@ -13,9 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from otspec import ratios
-from otspec._base import arithmetic
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.frozen import Frozen, cached_property, read_only
+from otspec._base import Array, Frozen, IntArray, Number, arithmetic, cached_property, read_only
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts.race.increments import inside_rises
