@@ -76,7 +76,7 @@ class Replay(Frozen):
         return np.array(found, dtype=int)
 
 
-def replayed(levels: Array, *, cut: bool = False) -> Replay:
+def replayed(levels: Array, *, cut: bool) -> Replay:
     """Return the calls along a text, ``cut`` if it goes on, from its ``levels``, (depth, N)."""
     # Given the text, how likely at least 1, 2, … tokens are kept by a call that begins after each
     # token: see otspec.logged.chances.

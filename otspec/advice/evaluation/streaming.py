@@ -111,9 +111,7 @@ def _joined(table: "pa.Table", name: str, counts: int | None) -> Array:
     """Undo :func:`_rows`: (2, positions), or (2, Σ counts, positions) of a rule."""
     shape = (2, -1) if counts is None else (2, counts, -1)
     flat = table[name].combine_chunks()
-    parts = np.split(
-        flat.flatten().to_numpy(), flat.offsets.to_numpy()[1:-1] - flat.offsets[0].as_py()
-    )
+    parts = np.split(flat.flatten().to_numpy(), flat.offsets.to_numpy()[1:-1])
     return np.concatenate([np.reshape(part, shape) for part in parts], axis=-1)
 
 

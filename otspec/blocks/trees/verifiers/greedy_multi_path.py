@@ -73,7 +73,7 @@ class GreatestPath(Model):
         if text not in self._known_shares:
             head, token = text[:-1], text[-1]
             below, own = (part[token] for part in self._below(head, self._share(head)))
-            self._known_shares[text] = below / (below + own) if own > 0 else own * 0 + 1
+            self._known_shares[text] = below / (below + own) if own > 0 else own + 1
         return self._known_shares[text]
 
     # Of texts that grow token by token each needs the ones before it.
