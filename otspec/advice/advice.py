@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from otspec._base.frozen import Shown
+from otspec._base import Shown
 from otspec.advice.evaluation.choices import NO_DRAFT, Choice, Interval, Loss
-from otspec.blocks import TokenVerification
-from otspec.blocks.trees.shapes import Shape, as_shape
+from otspec.blocks import Shape, TokenVerification, as_shape
 from otspec.drafts import IID
 from otspec.estimate import CONFIDENCE
 from otspec.frames import Rows, Tabular

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from otspec._base import webpage
-from otspec._base.arguments import as_instance
-from otspec._base.writing import write_text
+from otspec._base import as_instance, webpage, write_text
 from otspec.advice.advice import Advice, interval_words, percent_words, sentences, short, too_few
 from otspec.advice.evaluation.choices import CHAIN_RULES, NO_DRAFT, Choice, Loss
 from otspec.plots import explain, look_of_several, svg

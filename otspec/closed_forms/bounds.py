@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from otspec._base.arguments import as_flag, as_integer
+from otspec._base import as_flag, as_integer, counted, needed
 from otspec._base.arithmetic import (
     Array,
     Number,
@@ -17,8 +17,6 @@ from otspec._base.arithmetic import (
     quotient,
     refuse_long_power,
 )
-from otspec._base.coerce import counted
-from otspec._base.extras import needed
 from otspec.distributions import DistributionLike, as_distribution, as_k, as_pair, token_set
 
 if TYPE_CHECKING:

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from otspec import ratios
-from otspec._base import arithmetic
-from otspec._base.arguments import as_integer
-from otspec._base.arithmetic import Array, Number
-from otspec._base.extras import needed
+from otspec._base import Array, Number, arithmetic, as_integer, needed
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import Hub, TopPlusOne
 from otspec.drafts.single import FixedButOne

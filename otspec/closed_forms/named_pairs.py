@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from otspec._base.arguments import as_integer, as_real
+from otspec._base import as_integer, as_real, needed
 from otspec._base.arithmetic import (
     Array,
     Number,
@@ -17,7 +17,6 @@ from otspec._base.arithmetic import (
     power,
     quotient,
 )
-from otspec._base.extras import needed
 from otspec.distributions import as_k, as_pair
 
 if TYPE_CHECKING:

@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import needed
-from otspec._base.registry import Registry, meant
-from otspec.blocks import TREE_RULES
-from otspec.blocks.single_draft import BLOCK_RULES
-from otspec.blocks.trees.shapes import Shape, as_shape
+from otspec._base import Array, Registry, meant, needed
+from otspec.blocks import BLOCK_RULES, TREE_RULES, Shape, as_shape
 from otspec.logged import AcceptLengths, Tally
 from otspec.logged.metrics import block_counts, counts_of
 from otspec.logged.replay import as_rule_tree, levels_along, replayed

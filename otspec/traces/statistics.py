@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
+from otspec._base import Array
 from otspec.estimate import radius_of
 from otspec.frames import Rows
 from otspec.traces.comparison import OPTIMUM

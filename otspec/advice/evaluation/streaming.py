@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import needed
+from otspec._base import Array, needed
 from otspec.advice import on_texts
 from otspec.advice.advice import Advice
 from otspec.advice.evaluation.choices import CheckedRule, LossyChain
@@ -112,9 +111,7 @@ def _joined(table: "pa.Table", name: str, counts: int | None) -> Array:
     """Undo :func:`_rows`: (2, positions), or (2, Σ counts, positions) of a rule."""
     shape = (2, -1) if counts is None else (2, counts, -1)
     flat = table[name].combine_chunks()
-    parts = np.split(
-        flat.flatten().to_numpy(), flat.offsets.to_numpy()[1:-1] - flat.offsets[0].as_py()
-    )
+    parts = np.split(flat.flatten().to_numpy(), flat.offsets.to_numpy()[1:-1])
     return np.concatenate([np.reshape(part, shape) for part in parts], axis=-1)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from otspec._base.frozen import Shown
+from otspec._base import Shown
 from otspec.advice.advice import interval_words
 from otspec.advice.evaluation.choices import Interval
 from otspec.frames import Rows, Tabular

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from otspec._base.extras import needed
+from otspec._base import needed
 from otspec._base.tables import listed, print_table, say
 from otspec.advice.advice import (
     Advice,

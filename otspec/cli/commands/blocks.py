@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from otspec._base.extras import needed
+from otspec._base import needed
 from otspec._base.tables import print_table, say
-from otspec.blocks import Shape, StepCost, TreeComparison, as_seconds, compare_trees
-from otspec.blocks.block_verification import BlockVerification, TokenVerification
-from otspec.blocks.comparison import BlockComparison, compare_block_rules
+from otspec.blocks import (
+    BlockComparison,
+    BlockVerification,
+    Shape,
+    StepCost,
+    TokenVerification,
+    TreeComparison,
+    as_seconds,
+    compare_block_rules,
+    compare_trees,
+)
 from otspec.cli.commands.best_trees import Search, best_on_blocks, best_on_models
 from otspec.cli.shared import arguments, options, output, progress, warpings
 from otspec.cli.shared.trees import MEANING, read_tree

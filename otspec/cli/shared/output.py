@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from otspec._base.arithmetic import Number
-from otspec._base.coerce import shortened, written
-from otspec._base.extras import needed
+from otspec._base import Number, needed, shortened, written
 from otspec._base.tables import say
 from otspec.estimate import Estimate, Quantity, value_of
 from otspec.frames import check_ending, write_table

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_flag
-from otspec._base.arithmetic import IntArray
+from otspec._base import IntArray, as_callable, as_flag
 from otspec.conformance.adapters.forms import (
     Tensor,
     as_array,

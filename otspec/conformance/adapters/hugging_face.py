@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_flag
+from otspec._base import as_callable, as_flag
 from otspec.conformance.adapters.forms import Tensor, as_array, tensor_of, torch_itself
 from otspec.conformance.adapters.shapes import Renamed, parameters_of
 from otspec.conformance.adapters.table_models import table_class, table_model

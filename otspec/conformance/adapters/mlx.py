@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_callable
-from otspec._base.extras import needed
+from otspec._base import as_callable, needed
 from otspec.conformance.adapters.forms import as_array
 from otspec.conformance.adapters.shapes import Renamed, on_logits, one_at_a_time, parameters_of
 from otspec.conformance.engines import one_by_one

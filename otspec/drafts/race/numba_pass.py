@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base import Array, IntArray
 from otspec._base.compiling import compiled
 
 _LIGHT = 1 / 32  # up to here e^x − 1 is eight terms of its series, the next of which is below 1e-18

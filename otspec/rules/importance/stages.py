@@ -6,8 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, is_exact, positive_part, zeros
-from otspec._base.extras import memory
+from otspec._base import Array, IntArray, is_exact, memory, positive_part, zeros
 from otspec.distributions import Distribution
 from otspec.drafts import Independent
 from otspec.programs import TruncatedImportance

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number, is_exact, positive_part, prefix_sums, zeros
-from otspec._base.frozen import cached_property
+from otspec._base import Array, Number, cached_property, is_exact, positive_part, prefix_sums, zeros
 from otspec.chance import Chance
 from otspec.distributions import Distribution, complement, normalized
 from otspec.ratios import order, target_to_draft

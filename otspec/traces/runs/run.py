@@ -9,9 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otspec._base.arguments import as_flag, as_path
+from otspec._base import UNFINISHED, as_flag, as_path, write_text
 from otspec._base.extras import let_arrow_do_without_pandas, needed
-from otspec._base.writing import UNFINISHED, write_text
 from otspec.frames import Tabular
 from otspec.traces.readers import ChangedInputError, Source
 from otspec.traces.runs.folder import Identity, RunFolder, name_of, read_identity, refuse_changed

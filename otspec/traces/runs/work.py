@@ -12,8 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otspec._base.extras import needed
-from otspec._base.writing import in_one_step
+from otspec._base import in_one_step, needed
 from otspec.rules.base.pair_rule import named_rules
 from otspec.rules.importance.importance_sampling import FREE
 from otspec.traces.comparison import compare
