@@ -106,12 +106,12 @@ class DraftTemperatures(Picture):
 
     @classmethod
     def compute(cls, settings: Settings) -> DraftTemperatures:
-        """Return all means; at one temperature, and of few letters, if quick."""
+        """Return all means; at one temperature if quick."""
         temperatures = QUICK_TEMPERATURES if settings.quick else TEMPERATURES
         count = 0
         found: dict[tuple[str, str], dict[str, list[Mean]]] = {}
         for temperature in temperatures:
-            weights, letters = _letter_places(temperature, 9 if settings.quick else 1)
+            weights, letters = _letter_places(temperature)
             trace = list(_trace_places(settings, temperature))
             count = len(trace)
             for drafts, question in QUESTIONS.items():
@@ -165,12 +165,12 @@ def _interval(mean: Mean) -> str:
     return f"{low:.3f} to {high:.3f}"
 
 
-def _letter_places(temperature: float, step: int) -> tuple[Array, list[Place]]:
-    """Return each place of the text, or every few of them, and its share of these."""
+def _letter_places(temperature: float) -> tuple[Array, list[Place]]:
+    """Return the places of the text, and how often each occurs."""
     first, second = (letter_pair(Warping(draft_temperature=t)) for t in (1.0, temperature))
-    which = np.flatnonzero(first.places)[::step]
+    which = np.flatnonzero(first.places)
     rows = zip(first.draft[which], second.draft[which], first.target[which], strict=True)
-    return first.places[which] / first.places[which].sum(), list(rows)
+    return first.places[which], list(rows)
 
 
 def _trace_places(settings: Settings, temperature: float) -> Iterator[Place]:
