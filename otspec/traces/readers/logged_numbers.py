@@ -84,7 +84,7 @@ class Warp(Frozen):
                 return row
             with np.errstate(divide="ignore"):
                 row = np.log(row)
-        return warp(row, **self.options(), name=name)
+        return as_distribution(warp(row, **self.options(), name=name), name)
 
 
 @dataclass(frozen=True)
