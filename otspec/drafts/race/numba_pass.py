@@ -68,7 +68,8 @@ def pass_heavy(race: Array, missing: Array, arrived: Array) -> None:
         for i in range(len(race) - 1, 0, -1):
             for t in range(race.shape[1]):
                 race[i, t] = race[i, t] * missing[token, t] + race[i - 1, t] * arrived[token, t]
-        race[0] *= missing[token]
+        for t in range(race.shape[1]):
+            race[0, t] *= missing[token, t]
 
 
 fast_pass_light = compiled(pass_light)
