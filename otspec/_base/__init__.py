@@ -25,5 +25,5 @@ else:
         for module in MODULES.split():
             found = import_module(f"otspec._base.{module}")
             if hasattr(found, name):
-                return getattr(found, name)
-        raise AttributeError(f"module 'otspec._base' has no attribute {name!r}")
+                break
+        return getattr(found, name)
