@@ -1,7 +1,5 @@
 """Pairs with closed forms (SpecTr, app. B), bits (Block, sec. 3.1; Theory, 7 and 8), and k-Seq."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 
