@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number
+from otspec._base import Array, Number
 
 Result = TypeVar("Result")
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from types import SimpleNamespace
 
 import numpy as np
@@ -106,10 +106,22 @@ def test_a_choice_says_how_much_it_keeps_in_a_second():
     assert choice.lossy == 0
 
 
+@pytest.mark.parametrize(("nodes", "depth"), [(2, 4), (4, 2), (1, 1)])
+def test_chains_of_all_lengths_are_compared_by_both_rules(nodes, depth):
+    advice = advise(
+        COIN, draft_cost=1, target_cost=1, nodes=nodes, depth=depth, rules=["target-only"]
+    )
+    chains = [(one.rule, one.tree) for one in advice.choices if one.rule in CHAINS]
+    rules, trees = ("token verification", "block verification (published)"), ("1", "1x1")
+    assert sorted(chains) == sorted(product(rules, trees[: min(nodes, depth)]))
+
+
 def test_choices_are_ordered_by_speed_and_simpler_ones_lose_what_is_said():
-    advice = otspec.advise(COIN, draft_cost=1, target_cost=10, nodes=6, depth=3)
+    costs = {"draft_cost": 1, "target_cost": "10,10,10,12,14,16,18"}
+    advice = otspec.advise(COIN, **costs, nodes=6, depth=3)
     speeds = [choice.speed_up for choice in advice.choices]
     assert speeds == sorted(speeds, reverse=True)
+    assert speeds[0] > speeds[1]
     assert len({(choice.rule, choice.tree) for choice in advice.choices}) == len(speeds)
     for loss in advice.simpler:
         kind = next(one for one in advice.choices if (one.rule, one.tree) == (loss.rule, loss.tree))

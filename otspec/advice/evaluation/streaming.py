@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import needed
+from otspec._base import Array, ArrowTable, needed
 from otspec.advice import on_texts
 from otspec.advice.advice import Advice
 from otspec.advice.evaluation.choices import CheckedRule, LossyChain
@@ -22,10 +21,6 @@ from otspec.traces.accept_lengths import of_target
 from otspec.traces.readers import Source, find_source
 from otspec.traces.runs import Chunk, Run, Work, open_run, temporary_folder
 from otspec.traces.statistics import with_offsets
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 _PLAIN = ("warping", "cluster", "length", "beside")
 
@@ -53,7 +48,7 @@ class TextChances(Work):
             rules.append(LossyChain(self.total_variation))
         return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in rules]
 
-    def table_of(self, chunk: Chunk) -> "pa.Table":
+    def table_of(self, chunk: Chunk) -> ArrowTable:
         """Ask all rules at the positions of a chunk: a row for each text and warping."""
         pa = needed("pyarrow", "a run over traces", "runs")
 
@@ -87,7 +82,7 @@ class TextChances(Work):
         return drafted_texts(blocks, self.asked(), self.depth)
 
     def numbers_in(
-        self, tables: "Iterable[tuple[Source, pa.Table]]", warping: int
+        self, tables: Iterable[tuple[Source, ArrowTable]], warping: int
     ) -> Iterator[TextNumbers]:
         """Yield the numbers of the parts of a run for one of the warpings, one at a time."""
         asked = self.asked()
@@ -108,13 +103,11 @@ def _rows(numbers: Array, ends: Array) -> list[list[float]]:
     return [part.ravel().tolist() for part in np.split(numbers, ends, axis=-1)]
 
 
-def _joined(table: "pa.Table", name: str, counts: int | None) -> Array:
+def _joined(table: ArrowTable, name: str, counts: int | None) -> Array:
     """Undo :func:`_rows`: (2, positions), or (2, Σ counts, positions) of a rule."""
     shape = (2, -1) if counts is None else (2, counts, -1)
     flat = table[name].combine_chunks()
-    parts = np.split(
-        flat.flatten().to_numpy(), flat.offsets.to_numpy()[1:-1] - flat.offsets[0].as_py()
-    )
+    parts = np.split(flat.flatten().to_numpy(), flat.offsets.to_numpy()[1:-1])
     return np.concatenate([np.reshape(part, shape) for part in parts], axis=-1)
 
 
@@ -140,26 +133,27 @@ def work_on(
 ) -> TextChances:
     """Return what must be computed of sources to advise on them."""
     looked = tuple(warpings)
-    shortest = min(sources, key=_tokens)
-    if depth is not None and depth > _tokens(shortest):
+    lengths = lengths_of(sources)
+    shortest = min(lengths)
+    if depth is not None and depth > shortest:
+        name = sources[lengths.index(shortest)].name
         raise ValueError(
-            f"depth is {depth}, but texts of {shortest.name} have {_tokens(shortest)} tokens: use "
-            "fewer levels"
+            f"depth is {depth}, but texts of {name} have {shortest} tokens: use fewer levels"
         )
     if of_target(sources):
         on_texts.refuse_lossy(search.asked)
         for warping in looked:
             check_drawn(sources[0], warping, drawn)
     rules = tuple(rule.name for rule in search.rules)
-    levels = min(depth or DEEPEST, _tokens(shortest), search.nodes)
+    levels = min(depth or DEEPEST, shortest, search.nodes)
     search.check_levels(levels)
     off = None if search.lossy is None else float(search.lossy.total_variation)
     return TextChances(rules, search.widest, levels, looked, drawn, off)
 
 
-def _tokens(source: Source) -> int:
-    """Return how many tokens each text of a source has."""
-    return source.tokens.shape[-1] if source.tokens is not None else 0
+def lengths_of(sources: Sequence[Source]) -> list[int]:
+    """Return how many tokens each text of a source has, of sources found with their tokens."""
+    return [source.tokens.shape[-1] for source in sources if source.tokens is not None]
 
 
 def check_drawn(source: Source, warping: Warping, drawn: Warp) -> None:

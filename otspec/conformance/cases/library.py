@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import children_of
+from otspec._base import children_of
 from otspec.conformance.cases.cases import (
     BEHIND,
     Case,

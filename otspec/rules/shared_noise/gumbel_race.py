@@ -36,7 +36,7 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, prefix_sums
+from otspec._base import Array, IntArray, prefix_sums
 from otspec.ratios import Pair
 from otspec.rules.shared_noise import gumbel_counts, gumbel_panels
 from otspec.rules.shared_noise.gumbel_counts import integrals
@@ -262,7 +262,7 @@ class _Race:
         found = NodeSlopes(self._tokens, self._nodes, self._starts, self._most, self._shares)
         terms, lifted = found.terms()[..., -1]
         slopes[: self._starts[-1]] = found.by_token()
-        factors = np.zeros((len(self._rho), 7))
+        factors = np.empty((len(self._rho), 7))
         for inside, nodes, weights, rows in self._served:
             wanted = self._tokens.target[inside, None]
             factors[inside] = wanted * (weights @ terms[nodes])
