@@ -53,7 +53,7 @@ class Cactus(LossyRule):
         """γ, shape (n,)."""
         variance = self.target * complement(self.target)
         bonus = (math.sqrt(2 * float(self.delta)) * np.sqrt(variance.astype(float))).tolist()
-        raised = self.target + zeros(len(bonus), like=self.target)
+        raised = self.target.copy()
         if is_exact(raised):
             raised += [type(mass)(more) for mass, more in zip(raised, bonus, strict=True)]
         else:

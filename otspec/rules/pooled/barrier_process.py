@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number
+from otspec._base import Array, Number
 from otspec._base.compiling import compiled, jitable
 
 

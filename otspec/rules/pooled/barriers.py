@@ -12,9 +12,8 @@ from functools import singledispatch
 
 import numpy as np
 
-from otspec._base import arithmetic
+from otspec._base import Frozen, arithmetic, cached_property
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, prefix_sums
-from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution
 from otspec.drafts import IID, WithoutReplacement
