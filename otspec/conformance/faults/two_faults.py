@@ -33,6 +33,7 @@ def two_faults(
     return [named] if named else []
 
 
+@lru_cache(maxsize=4096)
 def both(one: type[Machine], other: type[Machine]) -> type[Machine] | None:
     """Return a machine with two faults; None if both replace the same part."""
     if _parts(one) & _parts(other):
