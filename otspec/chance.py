@@ -93,9 +93,9 @@ class _Choice:
 
     __slots__ = ("_before", "_masses", "_total", "after", "options", "size")
 
-    def __init__(self, masses: Sequence[Number], least: float, before: Number) -> None:
-        # Exact masses are compared and added as whole numbers, which takes a tenth of the time.
-        masses, _ = as_whole(masses)
+    def __init__(self, masses: Sequence[Number], least: float, before: tuple[Number, int]) -> None:
+        if masses and not isinstance(masses[0], float):
+            masses, _ = as_whole(masses)  # which are faster compared, added and multiplied
         total = sum(masses)
         # NaN fails this test, too: the total is NaN if a mass is.
         if not (total > 0 and min(masses) >= 0):
@@ -107,20 +107,25 @@ class _Choice:
         self._masses = [masses[i] for i in self.options]
         self._total = sum(self._masses) if in_floats else total
         self._before = before
-        self.after: list[Number | None] = [None] * len(self.options)
+        self.after: list[tuple[Number, int] | None] = [None] * len(self.options)
         """The probability of the branch after each option, where one came by."""
 
-    def weigh(self, place: int) -> Number:
-        """Return the probability of the branch after an option: exact if all masses are."""
+    def weigh(self, place: int) -> tuple[Number, int]:
+        """Return the probability of the branch after an option: a number over a whole one."""
         mass, total = self._masses[place], self._total
+        before, unit = self._before
         if len(self.options) == 1:
             found = self._before
-        elif isinstance(mass, float) or isinstance(total, float):
-            found = self._before * (mass / total)
+        elif isinstance(before, float) or isinstance(total, float):
+            found = before / unit * (mass / total), 1
         else:
-            found = self._before * Fraction(mass, total)
+            found = before * mass, unit * total
         self.after[place] = found
         return found
+
+
+def _quotient(mass: Number, unit: int) -> Number:
+    return mass if unit == 1 else Fraction(mass, unit)
 
 
 class Branch(Chance):
@@ -142,12 +147,16 @@ class Branch(Chance):
         self, path: Sequence[int] = (), least: float = 0.0, seen: list[Any] | None = None
     ) -> None:
         self._path, self._least = tuple(path), least
-        self.mass: Number = 1
-        """The probability of the branch so far."""
+        self._mass: tuple[Number, int] = 1, 1
         self.taken: list[tuple[int, int]] = []
         """For each choice, which option of how many was taken."""
         self.refusal: CannotFollowError | None = None
         self._seen: list[Any] = [] if seen is None else seen
+
+    @property
+    def mass(self) -> Number:
+        """The probability of the branch so far: exact if all masses are."""
+        return _quotient(*self._mass)
 
     def refused(self, what: str) -> CannotFollowError:
         """Return an error to raise, such as "it adds two random numbers", and remember it."""
@@ -164,7 +173,8 @@ class Branch(Chance):
         """Return all indices that a last choice can take, and the probability of each branch."""
         choice = self._choice(masses)
         light = 1e-6 * self._least
-        ways = [(option, choice.weigh(place)) for place, option in enumerate(choice.options)]
+        weighed = enumerate(choice.options)
+        ways = [(option, _quotient(*choice.weigh(place))) for place, option in weighed]
         return [way for way in ways if not (isinstance(way[1], float) and way[1] < light)]
 
     def _accepts(self, wanted: Number, offered: Number) -> bool:
@@ -180,7 +190,7 @@ class Branch(Chance):
 
     def _choice(self, masses: Sequence[Number]) -> "_Choice":
         try:
-            return _Choice(masses, self._least, self.mass)
+            return _Choice(masses, self._least, self._mass)
         except ValueError:
             raise self.refused(f"it chooses among chances {list(masses)[:8]}") from None
 
@@ -192,9 +202,9 @@ class Branch(Chance):
         if choice.size != size or place >= len(choice.options):
             raise self.refused("it does something else when it is run again")
         self.taken.append((place, len(choice.options)))
-        mass = choice.after[place]
-        self.mass = choice.weigh(place) if mass is None else mass
-        if isinstance(self.mass, float) and self.mass < 1e-6 * self._least:
+        self._mass = choice.after[place] or choice.weigh(place)
+        mass, _ = self._mass
+        if isinstance(mass, float) and mass < 1e-6 * self._least:
             raise _TooLightError
         return choice.options[place]
 
