@@ -253,14 +253,11 @@ class Seen(Frozen):
     def likelihood(self, law: Array, *, marked: bool = False) -> float | None:
         """Return the logarithm of the likelihood, None where a law does not fit."""
         evidence, counts = self._compared(law, marked)
-        return None if evidence.wrong(counts) else self.logarithm(law, marked=marked)
+        return None if evidence.wrong(counts) else _logarithm(evidence, counts)
 
     def logarithm(self, law: Array, *, marked: bool = False) -> float:
         """Return the logarithm of the likelihood, however badly a law fits."""
-        evidence, counts = self._compared(law, marked)
-        with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
-            logs = np.log(evidence.expected)
-        return float((counts[counts > 0] * logs[counts > 0]).sum())
+        return _logarithm(*self._compared(law, marked))
 
     def _compared(self, law: Array, marked: bool) -> tuple[Evidence, IntArray]:
         axis = () if marked else (0,)
@@ -278,3 +275,10 @@ class Seen(Frozen):
 
     def _evidence(self, expected: Array) -> Evidence:
         return Evidence(expected, replace(self.needs, false_alarm=MISFIT))
+
+
+def _logarithm(evidence: Evidence, counts: IntArray) -> float:
+    """Return the logarithm of the likelihood of counts under the law of an evidence."""
+    seen = counts > 0
+    with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
+        return float((counts[seen] * np.log(evidence.expected[seen])).sum())
