@@ -19,6 +19,8 @@ from otspec.rules import (
     TargetOnly,
 )
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 RULES = (
     KSequential,
     PooledSelection,
