@@ -28,8 +28,6 @@ from otspec.models import EndingModel, TableModel
 from otspec.rules import KSequential, PairRule
 from otspec.rules.shared_noise.base import SharedNoise
 
-pytestmark = pytest.mark.usefixtures("rules_made_once")
-
 DRAFT = TableModel(
     {
         (): fractions("1/2", "1/3", "1/6"),

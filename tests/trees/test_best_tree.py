@@ -27,8 +27,6 @@ from otspec.rules import (
     TargetOnly,
 )
 
-pytestmark = pytest.mark.usefixtures("rules_made_once")
-
 LARGEST = {
     RecursiveRejection: (8, 4),
     KSequential: (6, 4),

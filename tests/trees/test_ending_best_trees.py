@@ -19,8 +19,6 @@ from otspec.rules import (
     TargetOnly,
 )
 
-pytestmark = pytest.mark.usefixtures("rules_made_once")
-
 RULES = (
     KSequential,
     PooledSelection,
