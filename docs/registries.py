@@ -28,7 +28,7 @@ def table(header: str, rows: Iterable[Iterable[str]]) -> str:
 def rules() -> str:
     """Return the table of rules for one token."""
     return table(
-        "rule | name | drafts | k | acceptance | batch function",
+        "rule | name | in tables | drafts | k | acceptance | batch function",
         map(rule_row, RULES.values()),
     )
 
@@ -38,7 +38,8 @@ def rule_row(rule: type[Rule]) -> list[str]:
     law = "any" if rule.law_class is None else f"`{rule.law_class.name}`"
     k = "any" if rule.only_k is None else str(rule.only_k)
     how = "formula" if rule.formula else "sum or estimate"
-    return [f"`{rule.__name__}`", f"`{rule.name}`", law, k, how, batch_of(rule)]
+    names = [f"`{rule.__name__}`", f"`{rule.name}`", rule.title]
+    return [*names, law, k, how, batch_of(rule)]
 
 
 def batch_of(rule: type[Rule] | type[blocks.BlockRule]) -> str:

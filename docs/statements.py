@@ -6,13 +6,14 @@ implements it if its docstring names it, such as ``(Theory, 3)``, ``(Pooled, pro
 statement names what the module defines. A test belongs to a statement if its own docstring names
 it, or to a module of it if it uses what the module defines: of the tests that do, those are listed
 that lie in the folder of its package and bear its name, or that do one of the two, or else all.
+The page lists at most ``TESTS`` of these, those of most modules of the statement.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -30,6 +31,8 @@ PAGES = {
     "conformance": "Conformance",
 }
 """The pages with numbered statements, by file, in the order of the table."""
+TESTS = 4
+"""So many tests are listed of a statement, or all that name it."""
 PAPERS = ("SpecTr", "Canonical", "SpecHub", "Block", "MCSD")
 
 _STATEMENT = re.compile(r"^\*\*(?:Proposition )?(\d+) \((.+?)\)\.\*\*", re.MULTILINE)
@@ -233,7 +236,10 @@ def _code_of(text: str) -> list[str]:
 
 
 def _checks(code: list[str], marked: list[Path]) -> list[Path]:
-    return sorted({*marked, *(path for module in code for path in tests_of(module))})
+    """Return the tests that name the statement, and of the others those of most of its modules."""
+    counts = Counter(path for module in code for path in tests_of(module))
+    others = [path for path in sorted(counts, key=lambda path: -counts[path]) if path not in marked]
+    return sorted([*marked, *others[: max(0, TESTS - len(marked))]])
 
 
 def _place(reference: Reference) -> tuple[str, list[tuple[int, str]]]:

@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number, as_whole
+from otspec._base import Array, Number, as_whole
 
 Result = TypeVar("Result")
 

@@ -13,10 +13,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
-from otspec._base.arguments import as_flag, as_integer, as_tokens
+from otspec._base import as_flag, as_integer, as_tokens, plain, read_only
 from otspec._base.arithmetic import Array, IntArray, as_numbers, exact_sum, is_exact
-from otspec._base.coerce import plain
-from otspec._base.frozen import read_only
 
 Distribution: TypeAlias = npt.NDArray[Any]
 """A checked, read-only array of shape (n,): float64, or object holding ``Fraction``."""

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from otspec._base import Frozen, cached_property
 from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, suffix_sums
-from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, as_pair
 
 POWER = 1000  # scales a subnormal number to a normal one below 1, exactly

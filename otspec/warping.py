@@ -7,8 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from otspec._base.arguments import as_list
-from otspec._base.coerce import shown
+from otspec._base import as_list, shown
 
 Order = tuple[str, ...]
 """Each of the four steps once."""

@@ -38,10 +38,12 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
-NO_MEANING = re.compile(r"strict=(True|False)|like=[\w.]+\[[ -]*\d+\]|[*/](?=,)|maxsize=[ -]*\d+")
+NO_MEANING = re.compile(
+    r"strict=(True|False)|like=[\w.]+\[[ -]*\d+\]|[*/](?=,)|maxsize=[ -]*\d+|copy=(True|False)"
+)
 """What may change without a mutant: an assertion of equal lengths, which of some numbers of one
-arithmetic others are made like, the mark of arguments that are keywords only, and how much is kept
-to save time."""
+arithmetic others are made like, the mark of arguments that are keywords only, how much is kept to
+save time, and whether equal numbers are copied."""
 
 
 class ReplaceFunction(Operator):

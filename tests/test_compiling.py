@@ -54,8 +54,8 @@ def test_every_loop_of_the_package_is_kept():
         if isinstance(value, Dispatcher)
     }
     assert {
-        "fast_run",
-        "fast_rising",
+        "fast_live",
+        "fast_clip",
         "fast_best_steps",
         "fast_binned",
         "fast_arrive",

@@ -16,10 +16,12 @@ ERRATA = """# Errata of the papers
 This page is for users of the five papers. It lists what fails as printed, with the smallest
 counterexample that the search found, and what holds instead. First comes what is **wrong**: a
 result or an algorithm that misleads its users. Tables of claims that need a condition, of misprints
-and of degenerate cases follow. What holds instead was checked on small instances one by one, then
-on random ones (seed 0). Their number is given, and for what is wrong their sizes; `python -m
-validation --html FILE` has all sizes. `python -m validation --errata FILE` writes this page.
+and of degenerate cases follow. What holds instead was checked on 1,000 small and random instances
+(seed 0), where no other number is given; `python -m validation --html FILE` has all sizes.
+`python -m validation --errata FILE` writes this page.
 """
+USUAL = 1_000
+"""The number of instances that the tables do not repeat."""
 HEADINGS = {
     Severity.WRONG: "What is wrong",
     Severity.CONDITION: "What needs a condition",
@@ -152,7 +154,7 @@ def _story(finding: Finding, *, sizes: bool = True) -> dict[str, str]:
     if claim.corrected and finding.corrected:
         parts["Explained"] = claim.corrected.explained
         told = _told(finding.corrected, before="It is refuted: ", sizes=sizes)
-        parts["Instead"] = f"{claim.corrected.statement} {told}"
+        parts["Instead"] = f"{claim.corrected.statement} {told}".strip()
     return {name: text for name, text in parts.items() if text}
 
 
@@ -164,4 +166,6 @@ def _told(outcome: Outcome, before: str = "", *, sizes: bool = True) -> str:
         return f"Proved: {outcome.scope}."
     scope = [size for size in outcome.scope.split(", ") if not size.startswith("denominators")]
     told = f"Holds on {outcome.instances:,} instance{'s'[: outcome.instances > 1]}"
+    if not sizes and outcome.instances == USUAL:
+        return ""
     return f"{told}: {', '.join(scope)}." if sizes and any(scope) else f"{told}."

@@ -1,6 +1,6 @@
 """Numba where it is installed: machine code that does what Python would (no fast-math)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy.typing as npt
@@ -27,9 +27,20 @@ def unwriteable(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a view that is only read."""
     # Numba compiles a loop for each kind of array that it is given; any array can be had as this
     # one.
+    if not values.flags.writeable:
+        return values
     view = values.view()
     view.flags.writeable = False
     return view
+
+
+def looped(loop: Loop, fast: Loop, arrays: Iterable[npt.NDArray[Any]], *numbers: Any) -> Any:
+    """Run a loop over arrays: as machine code where they are floats and Numba is there."""
+    arrays = tuple(arrays)
+    if HAS_NUMBA and arrays[0].dtype != object:
+        return fast(*map(unwriteable, arrays), *numbers)
+    # Plain numbers in object arrays: scalars of typed arrays are slow.
+    return loop(*(values.astype(object) for values in arrays), *numbers)
 
 
 def compiled(loop: Loop) -> Loop:

@@ -5,7 +5,16 @@ import os
 import sys
 from importlib.abc import MetaPathFinder
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import sympy
+
+ArrowTable: TypeAlias = "pa.Table"
+Formula: TypeAlias = "sympy.Expr"
+Condition: TypeAlias = "sympy.Basic"
+"""Types of optional packages, which are not imported for their names alone."""
 
 
 def refuse_too_large(size: int) -> None:

@@ -3,21 +3,16 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from otspec._base.frozen import Shown
+from otspec._base import ArrowTable, Shown
 from otspec.advice.evaluation.choices import NO_DRAFT, Choice, Interval, Loss
-from otspec.blocks import TokenVerification
-from otspec.blocks.trees.shapes import Shape, as_shape
+from otspec.blocks import Shape, TokenVerification, as_shape
 from otspec.drafts import IID
 from otspec.estimate import CONFIDENCE
 from otspec.frames import Rows, Tabular
 from otspec.reports.findings import interval_document
 from otspec.rules import RecursiveRejection, compared_rules
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 ENOUGH = 10  # fewer texts are too few to choose by: their intervals are wider than choices differ
 LOSSY = "a lossy shortcut"  # a kind of choices that gains, if any
@@ -62,7 +57,7 @@ class Advice(Tabular, Shown):
         """Whether it is exact, or rests on at least ten texts."""
         return not 0 < self.texts < ENOUGH
 
-    def to_arrow(self) -> "pa.Table":
+    def to_arrow(self) -> ArrowTable:
         """Return the table of all choices."""
         return self.choices.to_arrow()
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any
 
-from otspec._base.arguments import as_instance, as_list
+from otspec._base import as_instance, as_list
 from otspec.advice import on_texts
 from otspec.advice.advice import Advice
 from otspec.advice.evaluation.choices import Evidence, ModelEvidence

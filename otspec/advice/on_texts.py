@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Array, Frozen, IntArray, cached_property
 from otspec.advice.evaluation.choices import (
     CHAIN_RULES,
     NO_DRAFT,
@@ -25,9 +24,8 @@ from otspec.blocks import BestTrees
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.distributions import Distribution
 from otspec.estimate import radius_of
-from otspec.logged import LoggedBlock
+from otspec.logged import LoggedBlock, Tally
 from otspec.logged.chances import levels_of_block
-from otspec.logged.comparison import Tally
 from otspec.logged.replay import replayed
 
 FOLDS = 5  # into how many parts texts are divided: a choice made on all others is measured on each

@@ -3,25 +3,18 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from otspec._base import webpage
-from otspec._base.arguments import as_instance
-from otspec._base.writing import write_text
+from otspec._base import as_instance, webpage, write_text
 from otspec.advice.advice import Advice, interval_words, percent_words, sentences, short, too_few
 from otspec.advice.evaluation.choices import CHAIN_RULES, NO_DRAFT, Choice, Loss
 from otspec.plots import explain, look_of_several, svg
 from otspec.plots.axes import MOST_NAMES, UNNAMED, legend_beside
-from otspec.plots.canvas import ink, panel_on
+from otspec.plots.canvas import Axes, Figure, ink, panel_on
 from otspec.plots.pictures import titled
 from otspec.reports.findings import UNKNOWN, Origin, origin_section, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 _CHAINS = {rule.title for rule in CHAIN_RULES}
 _BOTTOM = 0.9  # of the tokens per call, which are 1 at least
@@ -29,7 +22,7 @@ _CORNER = 0.08  # the part of an axis within which a ray has no number
 _RAYS = 6  # about how many lines of equal speed there are
 
 
-def draw_pareto(advice: Advice, ax: "Axes | None" = None) -> "Axes":
+def draw_pareto(advice: Advice, ax: Axes | None = None) -> Axes:
     """Draw the tokens per call of each choice against its seconds, as parts of a call without.
 
     The steps join the choices than which none keeps more in no more time. Along a gray line
@@ -116,7 +109,7 @@ def _words(choice: Choice) -> str:
     )
 
 
-def _draw_rays(ax: "Axes", left: float, right: float, top: float) -> None:
+def _draw_rays(ax: Axes, left: float, right: float, top: float) -> None:
     """Draw lines of equal speed, each with its number where it leaves the axes."""
     step = _round((top / left - _BOTTOM / right) / _RAYS)
     for speed in np.arange(step, top / left, step):
@@ -138,7 +131,7 @@ def _round(number: float) -> float:
     return max(0.25, round(number * 4) / 4 if number < 1 else round(number * 2) / 2)
 
 
-def pareto_figure(advice: Advice, *, title: str) -> "Figure":
+def pareto_figure(advice: Advice, *, title: str) -> Figure:
     """Return a picture of its own of what :func:`draw_pareto` draws."""
     with titled(title, height=4.6) as figure:
         draw_pareto(advice, figure.add_subplot())

@@ -10,9 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.random import mtrand
 
-from otspec._base.arguments import as_seed
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.extras import needed
+from otspec._base import Array, IntArray, as_seed, needed
 from otspec.auditing.declared import DisagreementError
 from otspec.auditing.sandbox import attempt, takes_token, write_index
 

@@ -5,20 +5,14 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any, NamedTuple
 
-from otspec._base.arguments import as_flag
-from otspec._base.arithmetic import Number
-from otspec._base.frozen import Shown
+from otspec._base import Number, Shown, as_flag
 from otspec.auditing.declared import rounding
 from otspec.auditing.exact import asked, checked_tolerance, told
 from otspec.auditing.report import difference
 from otspec.auditing.sandbox import attempt
+from otspec.blocks import DraftedTree, DynamicTree, ProgramTree, SingleDraftRule, decoded_law
 from otspec.blocks.base import BlockRule, as_block_rule, enumerated_expected
 from otspec.blocks.block_verification import BlockVerificationPreprint
-from otspec.blocks.decoding import decoded_law
-from otspec.blocks.drafted_tree import DraftedTree
-from otspec.blocks.single_draft import SingleDraftRule
-from otspec.blocks.trees.best.dynamic_tree import DynamicTree
-from otspec.blocks.trees.verifiers.program_tree import ProgramTree
 from otspec.chance import Chance
 from otspec.distributions import as_k
 from otspec.models.base import Prefix, as_models

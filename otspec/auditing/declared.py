@@ -7,8 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, as_numbers, is_exact
-from otspec._base.coerce import plain
+from otspec._base import Array, as_numbers, is_exact, plain
 from otspec.auditing.sandbox import Crash, attempt, attribute
 from otspec.distributions import Distribution, as_distribution
 from otspec.drafts import IID, LAWS, DraftLaw

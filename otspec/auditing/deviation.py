@@ -6,8 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import read_only
+from otspec._base import Array, IntArray, read_only
 from otspec.drafts.base import inverted
 
 SIMULATIONS = 5_000  # most simulated samples per test: p-values from just below 1/5,000

@@ -6,8 +6,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, as_numbers, is_exact
-from otspec._base.coerce import plain
+from otspec._base import Array, as_numbers, is_exact, plain
 from otspec.auditing.declared import TEST_SAMPLERS, DisagreementError, NoDistributionError
 from otspec.auditing.report import Audit, Problem, measured, unmeasured
 from otspec.auditing.sandbox import attempt, takes_token, write_index

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from otspec._base.arguments import as_callable, as_real
+from otspec._base import as_callable, as_real
 from otspec.auditing.declared import DisagreementError, as_declared, is_step, kernel_of
 from otspec.auditing.enumeration import Kernel, enumerated
 from otspec.auditing.report import Audit, Problem, problem_of, step_problem

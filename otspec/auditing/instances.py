@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_integer, as_list, as_seed
-from otspec._base.coerce import plain, shown
-from otspec._base.frozen import Frozen
+from otspec._base import Frozen, as_integer, as_list, as_seed, plain, shown
 from otspec.distributions import as_k
 
 MOST_DRAWN = 10_000  # the largest bounds on n and k of random instances

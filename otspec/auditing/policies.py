@@ -6,14 +6,11 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
-from otspec._base.arguments import as_instance, as_integer, as_list
-from otspec._base.arithmetic import Number
-from otspec._base.frozen import Shown
+from otspec._base import Number, Shown, as_instance, as_integer, as_list
 from otspec.auditing.blocks import audit_blocks
 from otspec.blocks.base import BlockRule
 from otspec.blocks.policies.base import Policy, Verify
-from otspec.models import Model, as_models, markov, memoryless
-from otspec.models.base import Prefix
+from otspec.models import Model, Prefix, as_models, markov, memoryless
 
 _PAIRS = "pairs of a draft and a target model"
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from otspec._base import Frozen, Shown, cached_property, plain
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
-from otspec._base.coerce import plain
-from otspec._base.frozen import Frozen, Shown, cached_property
 from otspec.auditing.declared import DisagreementError, NoDistributionError, rounding
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution

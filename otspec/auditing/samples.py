@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base import arguments
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Shown
+from otspec._base import Array, IntArray, Shown, arguments
 from otspec.auditing.black_box import Drawn, drawn, seeded
 from otspec.auditing.declared import DisagreementError, check_declared
 from otspec.auditing.deviation import cumulants, deviations, p_value, resolution

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from otspec._base.arguments import as_callable, as_choice, as_instance, as_steps
-from otspec._base.arithmetic import Number
-from otspec._base.frozen import Shown
+from otspec._base import Number, Shown, as_callable, as_choice, as_instance, as_steps
 from otspec.auditing import declared as claims
 from otspec.auditing.enumeration import enumerated
 from otspec.auditing.exact import checked_tolerance

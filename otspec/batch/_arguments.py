@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from otspec._base.arguments import as_flag
+from otspec._base import as_flag
 from otspec.batch._array_api.library import Array, Library, Problem, library_of
 from otspec.batch._arrays import FLOATS, INTEGERS, dtype_name, kind_of, one_library
 from otspec.batch._results import Corrections

@@ -14,7 +14,7 @@ from array_api_compat import (
     is_pydata_sparse_array,
 )
 
-from otspec._base.coerce import shown
+from otspec._base import shown
 from otspec.batch._array_api.library import Array, Library, is_torch, library_of
 from otspec.distributions import as_k
 

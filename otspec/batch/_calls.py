@@ -6,7 +6,7 @@ made. So in a graph a call is one operation, which checks the arguments itself.
 
 from typing import Any
 
-from otspec._base.arguments import as_flag
+from otspec._base import as_flag
 from otspec.batch import _dispatch, _running
 from otspec.batch._arguments import Given, check_probabilities, check_tokens
 from otspec.batch._array_api.library import Array, Problem, is_compiled, quietly

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from otspec._base.arguments import as_choice
+from otspec._base import as_choice
 from otspec.batch._arguments import check_probabilities, check_uniforms
 from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._arrays import as_count, one_library

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_flag
+from otspec._base import as_flag
 from otspec.batch._arguments import Given, check_block_problem, check_problem, problem_of
 from otspec.batch._array_api import drafters, k_sequential, recursive_rejection, spechub
 from otspec.batch._array_api.library import Array, Problem, library_of

@@ -1,6 +1,6 @@
 """Shared noise: the same seed gives the same token, whatever was drafted."""
 
-from otspec._base.arguments import as_flag, as_integer
+from otspec._base import as_flag, as_integer
 from otspec.batch._arguments import check_drafts, check_mask, check_probabilities, counted_ids
 from otspec.batch._array_api import shared_noise as kernel
 from otspec.batch._array_api.library import Array, Library, quietly

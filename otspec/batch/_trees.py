@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from otspec._base.arguments import as_choice, as_flag, as_parents, children_of, depths_of
+from otspec._base import as_choice, as_flag, as_parents, children_of, depths_of
 from otspec.batch import _arguments as arguments
 from otspec.batch._array_api.library import Array, Library, Problem, library_of, quietly
 from otspec.batch._array_api.sequences import by_depth

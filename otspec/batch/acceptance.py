@@ -7,8 +7,7 @@ draft row belongs to the null token, as for the rules.
 from collections.abc import Callable
 from typing import Any
 
-from otspec._base.arguments import as_choice, as_flag
-from otspec._base.coerce import shown
+from otspec._base import as_choice, as_flag, shown
 from otspec.batch import _arrays as arrays
 from otspec.batch._arguments import check_drafts, check_probabilities, counted_ids, library_of_pair
 from otspec.batch._array_api.library import Array, is_torch, quietly

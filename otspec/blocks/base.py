@@ -8,9 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import as_generator, as_instance
-from otspec._base.arithmetic import Number
-from otspec._base.frozen import Frozen
+from otspec._base import Frozen, Number, as_generator, as_instance
 from otspec.blocks.drafted_tree import DraftedTree, Found, node_and_row
 from otspec.chance import Chance, Drawn, branches
 from otspec.distributions import Distribution, normalized

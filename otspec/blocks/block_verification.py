@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, is_exact, positive_part
-from otspec._base.frozen import cached_property, read_only
+from otspec._base import Array, cached_property, is_exact, positive_part, read_only
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.single_draft import SingleDraftRule, register
 from otspec.chance import Chance

@@ -5,9 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_integer
-from otspec._base.arithmetic import Array, Number, positive_part, zeros
-from otspec._base.frozen import cached_property, read_only
+from otspec._base import Array, Number, as_integer, cached_property, positive_part, read_only, zeros
 from otspec.blocks.block_verification import BlockVerification, LastToFirst
 from otspec.blocks.drafted_tree import DraftedTree, Found, node_and_row
 from otspec.blocks.single_draft import SingleDraftRule

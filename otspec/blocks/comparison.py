@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from otspec._base.arguments import as_list
+from otspec._base import as_list
 from otspec.blocks.block_verification import BlockVerificationPreprint
 from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.distributions import as_k

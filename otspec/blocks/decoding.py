@@ -5,8 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from otspec._base.arguments import as_generator, as_integer, as_real, as_seed
-from otspec._base.arithmetic import Number
+from otspec._base import Number, as_generator, as_integer, as_real, as_seed
 from otspec.blocks.base import BlockRule, Outcome, as_block_rule
 from otspec.distributions import as_k
 from otspec.estimate import Estimate

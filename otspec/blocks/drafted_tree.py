@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, overload
 
-from otspec._base.arguments import children_of
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Frozen, cached_property, children_of
 from otspec.distributions import Distribution
 from otspec.models.base import Model, Prefix
 

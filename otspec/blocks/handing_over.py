@@ -7,9 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_instance
-from otspec._base.arithmetic import zeros
-from otspec._base.frozen import Frozen, cached_property, read_only
+from otspec._base import Frozen, as_instance, cached_property, read_only, zeros
 from otspec.blocks.base import BlockRule, Outcome
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.chance import Chance

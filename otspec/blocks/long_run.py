@@ -7,16 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_integer
-from otspec._base.arithmetic import Array, Number, zeros
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, Number, as_integer, zeros
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule, Ways
 from otspec.models.base import Model, Prefix
 from otspec.models.joint_contexts import GivenBeginning, JointContexts, filled_up
-from otspec.programs.sequences.chained_residuals import Residual, ResidualsProgram
-from otspec.programs.sequences.one_corrected_token import OneTokenProgram
-from otspec.programs.sequences.past_windows import WindowProgram
+from otspec.programs import OneTokenProgram, Residual, ResidualsProgram, WindowProgram
 from otspec.solvers import Solution, solve
 
 MOST_REACH = 20  # most tokens that a residual reaches

@@ -4,18 +4,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from otspec._base.arguments import as_callable, as_instance
-from otspec._base.arithmetic import Array, Number, positive_part
+from otspec._base import Array, Number, as_callable, as_instance, positive_part
 from otspec._base.frozen import cached_property, frozen, read_only
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.chance import Chance
 from otspec.distributions import Distribution, normalized
 from otspec.models.base import Model, Prefix, as_prefix
-from otspec.programs.candidates import CandidateProgram
+from otspec.programs import CandidateProgram, PathPlan, PathProgram
 from otspec.programs.sequences.drafted_texts import DraftedSets, Levels, Sequences, place_of
 from otspec.programs.sequences.kept_texts import as_corrects
-from otspec.programs.sequences.path_program import PathPlan, PathProgram
 
 Planner: TypeAlias = Callable[[Mapping[Sequences, Number], Model, str], PathPlan]
 """(law of drafted sets, target, what may be corrected) → what is selected and kept."""

@@ -9,10 +9,8 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from otspec._base import arithmetic
+from otspec._base import Array, IntArray, Number, Registry, arithmetic, subclass_of
 from otspec._base.arguments import as_instance, as_integer, as_tokens, how_many
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.registry import Registry, subclass_of
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import DraftedTree
 from otspec.chance import branches

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from otspec._base.registry import meant
+from otspec._base import meant
 from otspec._base.tables import forgive_encodings, keep_answers_apart, say
 from otspec.cli.shared.progress import Terminated
 from otspec.version import __version__

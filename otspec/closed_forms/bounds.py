@@ -4,11 +4,10 @@ import math
 from collections.abc import Iterable, Iterator
 from itertools import combinations_with_replacement, groupby
 from math import comb, factorial, prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from otspec._base.arguments import as_flag, as_integer
+from otspec._base import Formula, as_flag, as_integer, counted, needed
 from otspec._base.arithmetic import (
     Array,
     Number,
@@ -17,12 +16,7 @@ from otspec._base.arithmetic import (
     quotient,
     refuse_long_power,
 )
-from otspec._base.coerce import counted
-from otspec._base.extras import needed
 from otspec.distributions import DistributionLike, as_distribution, as_k, as_pair, token_set
-
-if TYPE_CHECKING:
-    import sympy
 
 
 def entropy_bound(target: DistributionLike, nodes: int) -> float:
@@ -176,7 +170,7 @@ def set_bound(
     return as_number(quotient(total, whole), like=first)
 
 
-def set_bound_expression(n: int, k: int, tokens: Iterable[int]) -> "sympy.Expr":
+def set_bound_expression(n: int, k: int, tokens: Iterable[int]) -> Formula:
     """Return the formula of :func:`set_bound` in ``draft_0, …`` and ``target_0, …``.
 
     At most 2,000 drafts in all multisets of k tokens, else ``ValueError``.

@@ -5,22 +5,14 @@ The last functions have all drafts but one certain (SpecHub, thms. 2–4; Theory
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from otspec import ratios
-from otspec._base import arithmetic
-from otspec._base.arguments import as_integer
-from otspec._base.arithmetic import Array, Number
-from otspec._base.extras import needed
+from otspec._base import Array, Condition, Formula, Number, arithmetic, as_integer, needed
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import Hub, TopPlusOne
 from otspec.drafts.single import FixedButOne
-
-if TYPE_CHECKING:
-    import sympy
-
 
 MOST_SYMBOLIC = 10  # most tokens of which all sets are written out
 
@@ -41,7 +33,7 @@ def single_draft_acceptance(
     return arithmetic.as_number(np.minimum(first, second).sum(), like=first)
 
 
-def single_draft_expression(n: int) -> "sympy.Expr":
+def single_draft_expression(n: int) -> Formula:
     """Return Σ min(draft_i, target_i) in ``draft_0, …`` and ``target_0, …``."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     n = as_integer(n, "n", 1, 10_000, wanted="a number of tokens")
@@ -91,7 +83,7 @@ def _some_outside(outside: Array, k: int) -> Array:
     return -np.expm1(float(k) * logarithms)
 
 
-def iid_expression(n: int) -> "sympy.Expr":
+def iid_expression(n: int) -> Formula:
     """Return the least of 1 and of q(A) + 1 − p(A)^k for all sets A of at most 10 tokens.
 
     In the symbols ``draft_0, …``, ``target_0, …`` and ``k``.
@@ -123,14 +115,14 @@ def always_accepted(
     return bool(1 - best <= 2 * (len(first) + 4) * np.finfo(float).eps)
 
 
-def always_accepted_expression(n: int) -> "sympy.Basic":
+def always_accepted_expression(n: int) -> Condition:
     """Return the condition of :func:`always_accepted` in the symbols of :func:`iid_expression`."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     terms = (sympy.Ge(cost, inside) for cost, inside in _costs_and_powers(n))
     return sympy.And(*terms, evaluate=False)
 
 
-def _costs_and_powers(n: int) -> "Iterator[tuple[sympy.Expr, sympy.Expr]]":
+def _costs_and_powers(n: int) -> Iterator[tuple[Formula, Formula]]:
     """Yield q(A) and p(A)^k for all sets of 1 to n − 1 tokens."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     n = as_integer(n, "n", 1, MOST_SYMBOLIC, wanted="a number of tokens")

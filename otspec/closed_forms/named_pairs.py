@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_integer, as_real
+from otspec._base import Formula, as_integer, as_real, needed
 from otspec._base.arithmetic import (
     Array,
     Number,
@@ -17,11 +17,7 @@ from otspec._base.arithmetic import (
     power,
     quotient,
 )
-from otspec._base.extras import needed
 from otspec.distributions import as_k, as_pair
-
-if TYPE_CHECKING:
-    import sympy
 
 
 def as_two_probabilities(draft: Any, target: Any) -> tuple[Number, Number]:
@@ -55,7 +51,7 @@ def bernoulli_acceptance(draft: Any, target: Any, k: int) -> Number:
     return min(q, 1 - power(1 - p, k)) + min(1 - q, 1 - power(p, k))
 
 
-def bernoulli_expression() -> sympy.Expr:
+def bernoulli_expression() -> Formula:
     """Return the formula of :func:`bernoulli_acceptance` in ``draft``, ``target`` and ``k``."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     p, q = sympy.symbols("draft target", nonnegative=True)
@@ -81,7 +77,7 @@ def uniform_acceptance(ratio: Any, k: int) -> Number:
     return 1 - power(1 - 1 / _ratio(ratio), as_k(k))
 
 
-def uniform_expression() -> sympy.Expr:
+def uniform_expression() -> Formula:
     """Return the formula of :func:`uniform_acceptance` in ``ratio`` and ``k``."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     ratio = sympy.Symbol("ratio", positive=True)
@@ -94,7 +90,7 @@ def uniform_rho(ratio: Any, k: int) -> Number:
     return _ratio(ratio) * uniform_acceptance(ratio, k)
 
 
-def uniform_rho_expression() -> sympy.Expr:
+def uniform_rho_expression() -> Formula:
     """Return the formula of :func:`uniform_rho` in ``ratio`` and ``k``."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     return sympy.Symbol("ratio", positive=True) * uniform_expression()
@@ -105,7 +101,7 @@ def k_sequential_guarantee(k: int) -> Number:
     return uniform_acceptance(Fraction(as_k(k)), k)
 
 
-def k_sequential_guarantee_expression() -> sympy.Expr:
+def k_sequential_guarantee_expression() -> Formula:
     """Return the formula of :func:`k_sequential_guarantee` in ``k``."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     k = sympy.Symbol("k", integer=True, positive=True)
@@ -155,7 +151,7 @@ def token_verification_tokens(draft: Any, target: Any, length: int) -> Number:
     return total
 
 
-def token_verification_tokens_expression(length: int) -> sympy.Expr:
+def token_verification_tokens_expression(length: int) -> Formula:
     """Return :func:`token_verification_tokens` in ``draft`` and ``target``, for L ≤ 20."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     p, q = sympy.symbols("draft target", nonnegative=True)
@@ -183,7 +179,7 @@ def block_verification_tokens(draft: Any, target: Any, length: int) -> Number:
     return as_number(quotient(total, whole), like=chances)
 
 
-def block_verification_tokens_expression(length: int) -> sympy.Expr:
+def block_verification_tokens_expression(length: int) -> Formula:
     """Return :func:`block_verification_tokens` in ``draft`` and ``target``, for L ≤ 20."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     p, q = sympy.symbols("draft target", nonnegative=True)

@@ -12,10 +12,7 @@ from math import lcm
 from types import ModuleType
 from typing import Any, Literal, get_args
 
-from otspec._base.arguments import as_choice, as_list
-from otspec._base.arithmetic import as_scalar
-from otspec._base.coerce import shown
-from otspec._base.extras import needed
+from otspec._base import as_choice, as_list, as_scalar, needed, shown
 from otspec.cones.coordinates import Coordinates, Quotient, Vector, coprime, dot
 
 Kind = Literal["trivial", "cut", "equality", "other"]

@@ -10,9 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import get_args
 
-from otspec._base.arguments import as_choice, as_real
-from otspec._base.arithmetic import Number
-from otspec._base.coerce import shown
+from otspec._base import Number, as_choice, as_real, shown
 from otspec.cones.condition import Classifier, Condition, Drafts, cone_generators
 from otspec.cones.coordinates import Coordinates, Rows, coordinates
 from otspec.distributions import DistributionLike

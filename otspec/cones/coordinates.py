@@ -11,9 +11,7 @@ from itertools import combinations, product
 from math import comb, gcd, lcm
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from otspec._base.arguments import as_choice, as_integer, plain_integer
-from otspec._base.arithmetic import counted_power
-from otspec._base.coerce import shown
+from otspec._base import as_choice, as_integer, counted_power, plain_integer, shown
 from otspec.distributions import DistributionLike, as_k
 from otspec.drafts import DraftLaw
 from otspec.drafts.base import as_law

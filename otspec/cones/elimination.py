@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Literal, get_args
 
-from otspec._base.arguments import as_choice, as_flag
+from otspec._base import as_choice, as_flag
 from otspec.cones.condition import Classifier, Condition, irredundant
 from otspec.cones.coordinates import Coordinates, Vector, coordinates, coprime
 

@@ -9,9 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, depths_of
-from otspec._base.arithmetic import Array
-from otspec._base.coerce import as_array
+from otspec._base import Array, as_array, as_callable, depths_of
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case

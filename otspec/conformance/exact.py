@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_integer, as_real
-from otspec._base.arithmetic import Number
+from otspec._base import Number, as_callable, as_integer, as_real
 from otspec.auditing.black_box import second_argument
 from otspec.auditing.enumeration import row_of
 from otspec.chance import LEAST, Branch, CannotFollowError, branches

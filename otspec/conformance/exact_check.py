@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import children_of
-from otspec._base.arithmetic import Array
+from otspec._base import Array, children_of
 from otspec.auditing.sandbox import attempt
 from otspec.chance import CannotFollowError
 from otspec.conformance.cases.arrays import plain

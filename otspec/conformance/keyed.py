@@ -6,10 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import depths_of
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.coerce import as_array
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, IntArray, as_array, depths_of
 from otspec.batch import shared_noise
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import ARRAYS, Randomness, Verifier

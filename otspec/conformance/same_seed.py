@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, IntArray
 from otspec.chance import CannotFollowError
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import UNKNOWN, Sample

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from otspec._base import Array, Number, Shown
 from otspec._base.arguments import as_callable, as_float_above, as_integer, as_real, as_seed
-from otspec._base.arithmetic import Array, Number
-from otspec._base.frozen import Shown
 from otspec.auditing.blocks import judgment
 from otspec.auditing.declared import rounding
 from otspec.auditing.exact import checked_tolerance

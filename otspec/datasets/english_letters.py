@@ -10,10 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from otspec._base import Array, Frozen, cached_property, shown
 from otspec._base.arguments import as_flag, as_integer, as_seed, as_tokens
-from otspec._base.arithmetic import Array
-from otspec._base.coerce import shown
-from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Drawn
 from otspec.models import NGramModel, Prefix
 

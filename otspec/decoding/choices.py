@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeAlias, cast
 
 from otspec import blocks, rules
-from otspec._base.coerce import shown
+from otspec._base import shown
 from otspec.blocks.trees import shapes
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.chance import Chance
@@ -12,8 +12,7 @@ from otspec.decoding.decoder import Decoder, EndingShape
 from otspec.decoding.verification import Reader, ReadModel, RuleVerifier, SharedNoiseVerifier
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw
-from otspec.models.base import Prefix
-from otspec.models.derived import EndingModel
+from otspec.models import EndingModel, Prefix
 from otspec.rules import GumbelCoupling, GumbelLists, PairRule
 
 MOST_NODES = 10_000  # most nodes of a tree, each of which may see all others

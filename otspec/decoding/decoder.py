@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from otspec._base.frozen import Frozen
+from otspec._base import Frozen
 from otspec.blocks import Shape
 from otspec.blocks.drafted_tree import ROOT, DraftedTree
 from otspec.blocks.trees.verifiers.base import Growing

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from otspec._base.arguments import as_callable, as_integer, as_list, as_tokens
+from otspec._base import as_callable, as_integer, as_list, as_tokens
 from otspec.decoding import transformer
 from otspec.decoding.choices import AnyRule, AnyTree, as_shape, decoder_of
 from otspec.decoding.decoder import Decoder, EndingShape, Generated, Step, together

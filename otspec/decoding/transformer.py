@@ -7,8 +7,7 @@ from typing import Any, TypeAlias, cast, overload
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen
 from otspec.blocks import TokenTree
 from otspec.decoding.verification import Reader, Reading, Request
 from otspec.distributions import Distribution, as_distribution

@@ -9,9 +9,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from otspec._base.arguments import as_seed
-from otspec._base.arithmetic import Array
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, as_seed
 from otspec.batch import shared_noise
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, node_and_row

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from otspec._base.coerce import shortened, shown
+from otspec._base import shortened, shown
 from otspec.estimate import Estimate, Exact
 
 MOST_LISTED = 8  # up to how many entries a vector or a set is shown whole

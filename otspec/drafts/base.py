@@ -8,11 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec import distributions
-from otspec._base import arguments
-from otspec._base.arguments import as_flag, as_integer
+from otspec._base import Frozen, arguments, as_array, as_flag, as_integer, cached_property, counted
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
-from otspec._base.coerce import as_array, counted
-from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike
 

@@ -7,9 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_flag, as_integer, as_tokens
-from otspec._base.arithmetic import Array, IntArray, is_exact, zeros
-from otspec._base.coerce import shown
+from otspec._base import Array, IntArray, as_flag, as_integer, as_tokens, is_exact, shown, zeros
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts.base import DraftLaw
 from otspec.drafts.single import SingleDraftLaw, likeliest, register

@@ -5,9 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, zeros
-from otspec._base.coerce import shown
-from otspec._base.frozen import cached_property
+from otspec._base import Array, IntArray, cached_property, shown, zeros
 from otspec.chance import Chance
 from otspec.distributions import Distribution, complement
 from otspec.drafts.base import draw

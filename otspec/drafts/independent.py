@@ -8,9 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base import arithmetic
-from otspec._base.arguments import as_list, as_permutation
-from otspec._base.arithmetic import Array, IntArray, Number
+from otspec._base import Array, IntArray, Number, arithmetic, as_list, as_permutation
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution, check_alike
 from otspec.drafts.base import DraftLaw, draw

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec._base.arguments import as_permutation, as_tokens
+from otspec._base import as_permutation, as_tokens, cached_property, shown
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, sums_by, zeros
-from otspec._base.coerce import shown
-from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts.base import DraftLaw, as_law

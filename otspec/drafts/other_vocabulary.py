@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_instance, as_list, as_tokens
-from otspec._base.arithmetic import sums_by
+from otspec._base import as_callable, as_instance, as_list, as_tokens, sums_by
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k
 
 

@@ -6,9 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_choice
-from otspec._base.arithmetic import Array, IntArray, Number, is_exact
-from otspec._base.registry import Registry, subclass_of
+from otspec._base import Array, IntArray, Number, Registry, as_choice, is_exact, subclass_of
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts.base import DraftLaw
 

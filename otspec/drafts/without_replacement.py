@@ -6,9 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_permutation
+from otspec._base import Frozen, as_permutation, cached_property
 from otspec._base.arithmetic import Array, IntArray, Number, counted_power, suffix_sums
-from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts.base import inverted

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, Number
 from otspec.estimate.quantity import Estimate, Exact, Known, as_estimate, ends_of, trust_in
 
 CONFIDENCE = 0.95  # of intervals of what was counted in texts

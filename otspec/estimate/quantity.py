@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number
+from otspec._base import Array, Number
 from otspec.distributions import SUM_TOLERANCE
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from otspec._base.extras import needed, refuse_too_large
+from otspec._base import needed, refuse_too_large
 from otspec.files.base import FORMATS, Format, Named
 from otspec.files.parquet import HOLDS, arrow_errors, chosen_columns, columns_of, gathered
 

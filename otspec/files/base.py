@@ -14,9 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import refuse_too_large
-from otspec._base.registry import Registry, instance_of, meant
+from otspec._base import Array, Registry, instance_of, meant, refuse_too_large
 
 Named = dict[str, Any]  # what a file holds, by name; a format without names uses the empty one
 

@@ -15,8 +15,7 @@ from typing import IO
 import numpy as np
 from numpy.lib import format as numpy_format
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import refuse_too_large
+from otspec._base import Array, refuse_too_large
 from otspec.files.base import FORMATS, Format, Located, Named, Slices, StoredArray
 
 BLOCK = 2**12

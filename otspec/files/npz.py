@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import refuse_too_large
+from otspec._base import Array, refuse_too_large
 from otspec.files import base
 from otspec.files.npy import Header, MappedArray, blocks_of, read_header
 

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base import extras
-from otspec._base.extras import let_arrow_do_without_pandas, needed, refuse_too_large
+from otspec._base import extras, let_arrow_do_without_pandas, needed, refuse_too_large
 from otspec.files.base import FORMATS, Format, Named, once, selected
 
 HOLDS = "columns of numbers, or of lists of equal length (extra `runs`)"

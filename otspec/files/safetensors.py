@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import needed
+from otspec._base import Array, needed
 from otspec.files import base
 
 _NUMBERS = re.compile(r"F(16|32|64)|[IU](8|16|32|64)|C64")

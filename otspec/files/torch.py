@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import needed, refuse_too_large
+from otspec._base import Array, needed, refuse_too_large
 from otspec.files import base
 from otspec.files.pickled import OTHER_THINGS, refuse_hostile
 

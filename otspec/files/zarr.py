@@ -16,8 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import needed, refuse_too_large
+from otspec._base import Array, needed, refuse_too_large
 from otspec.files.base import FORMATS, Format, Located, Slices, StoredArray, located, slices_of
 
 _WIDEST = 16  # most bytes of a number, whatever filters make of it

@@ -9,8 +9,7 @@ from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from otspec._base.arithmetic import Number
-from otspec._base.coerce import shown, written
+from otspec._base import Number, shown, written
 from otspec.estimate import Estimate, Exact, Known, Quantity, value_of
 
 Probability: TypeAlias = Annotated[Number, "probability"]

@@ -8,11 +8,7 @@ from itertools import chain, islice
 from os import PathLike
 from typing import IO, TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
-from otspec._base.arguments import as_instance, as_path, as_steps
-from otspec._base.coerce import shown
-from otspec._base.extras import needed
-from otspec._base.frozen import display
-from otspec._base.writing import in_one_step
+from otspec._base import as_instance, as_path, as_steps, display, in_one_step, needed, shown
 from otspec.frames.columns import Column, columns_of, has_fields
 from otspec.version import __version__
 

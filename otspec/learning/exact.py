@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from otspec._base.arguments import as_choice
-from otspec._base.arithmetic import Array, IntArray, zeros
+from otspec._base import Array, IntArray, as_choice, zeros
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import IID, LAWS, WithoutReplacement
 from otspec.drafts.race.increments import check_steps

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from otspec._base.arguments import as_list
+from otspec._base import as_list
 from otspec.batch._arguments import check_tokens
 from otspec.batch._array_api.library import Array, Library, library_of
 from otspec.batch._arrays import as_number_of_drafts

@@ -6,8 +6,7 @@ from typing import Any, TypeAlias
 
 from array_api_compat import is_jax_array
 
-from otspec._base.arguments import as_choice
-from otspec._base.coerce import shown
+from otspec._base import as_choice, shown
 from otspec.batch import _arrays as arrays
 from otspec.batch._arguments import check_probabilities
 from otspec.batch._array_api.library import Array, is_torch

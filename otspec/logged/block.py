@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from otspec._base import Array, Frozen, Number, as_number, is_exact, zeros
 from otspec._base.arguments import as_callable, as_flag, as_list, as_tokens
-from otspec._base.arithmetic import Array, Number, as_number, is_exact, zeros
-from otspec._base.frozen import Frozen
 from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
 from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.blocks.trees.verifiers.nodes import TokenRule, made_rule
@@ -16,9 +15,8 @@ from otspec.distributions import Distribution, as_distribution, as_k, as_pair, c
 from otspec.estimate import Estimate, Exact, Known
 from otspec.logged.traversal import traversal_kept
 from otspec.models.derived import EndingModel, LoggedModel
+from otspec.rules import NotExactError, Rule, TargetOnly
 from otspec.rules.base.accepted import acceptance_or_estimate
-from otspec.rules.base.rule import NotExactError, Rule
-from otspec.rules.naive_sampling import TargetOnly
 
 MOST_LOST = 1e-12  # up to which mass floats that were rounded to zero count as such
 

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from otspec._base.arithmetic import Array, IntArray, is_exact, zeros
-from otspec._base.frozen import Frozen, cached_property
-from otspec.blocks.single_draft import SingleDraftRule
+from otspec._base import Array, Frozen, IntArray, cached_property, is_exact, zeros
+from otspec.blocks import Shape, SingleDraftRule
 from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_position, asked_widths
-from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.nodes import TokenRule, made_rule
 from otspec.distributions import Distribution
 from otspec.logged.block import LoggedBlock

@@ -7,16 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import as_instance, as_list, as_real
-from otspec._base.arithmetic import Array, Number
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, Number, as_instance, as_list, as_real
+from otspec.blocks import BLOCK_RULES, Seconds, TraversalVerify, as_seconds
 from otspec.blocks.block_verification import BlockVerification, BlockVerificationPreprint
 from otspec.blocks.comparison import BlockComparison, as_lengths
 from otspec.blocks.policies import Policy, policies
-from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.blocks.trees.best.comparison import TreeComparison, as_trees, rules_for
-from otspec.blocks.trees.best.costs import Seconds, as_seconds
-from otspec.blocks.trees.verifiers.traversal_verify import TraversalVerify
 from otspec.chance import Chance
 from otspec.distributions import as_k
 from otspec.estimate import Known, average, radius_of

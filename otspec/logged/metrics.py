@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from otspec._base import Array, Frozen, IntArray, cached_property
 from otspec._base.arguments import as_instance, as_seed, as_size, as_steps
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen, cached_property
 from otspec.blocks.trees.shapes import Shape
 from otspec.logged.block import LoggedBlock
 from otspec.logged.chances import logged_chances

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from otspec._base import Array, Frozen, IntArray, Number, as_number, zeros
 from otspec._base.arguments import as_callable, as_flag, as_generator, as_instance
-from otspec._base.arithmetic import Array, IntArray, Number, as_number, zeros
-from otspec._base.frozen import Frozen
-from otspec.blocks.single_draft import SingleDraftRule
-from otspec.blocks.trees.shapes import Shape, as_shape
+from otspec.blocks import Shape, SingleDraftRule, as_shape
 from otspec.blocks.trees.verifiers.nodes import TokenRule
 from otspec.distributions import Distribution, as_k
 from otspec.logged.block import LoggedBlock
@@ -78,7 +76,7 @@ class Replay(Frozen):
         return np.array(found, dtype=int)
 
 
-def replayed(levels: Array, *, cut: bool = False) -> Replay:
+def replayed(levels: Array, *, cut: bool) -> Replay:
     """Return the calls along a text, ``cut`` if it goes on, from its ``levels``, (depth, N)."""
     # Given the text, how likely at least 1, 2, … tokens are kept by a call that begins after each
     # token: see otspec.logged.chances.

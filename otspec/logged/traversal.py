@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from otspec._base.arithmetic import Array, Number
+from otspec._base import Array, Number
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.traversal_verify import Rejections, equal_later, rejections
 from otspec.coupling import acceptance_chance

@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_flag
-from otspec._base.arithmetic import Array
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, as_callable, as_flag
 from otspec.blocks.trees.best.best_shape import BestTree, BestTrees, as_depth, as_nodes, as_widths
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.nodes import TokenRule

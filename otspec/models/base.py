@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from otspec._base import Frozen, Number, as_number, cached_property, is_exact
 from otspec._base.arguments import as_callable, as_instance, as_integer, as_tokens
-from otspec._base.arithmetic import Number, as_number, is_exact
-from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, DistributionLike, as_distribution, check_alike
 
 Prefix: TypeAlias = tuple[int, ...]

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_tokens
-from otspec._base.arithmetic import Array, is_exact, zeros
+from otspec._base import Array, as_callable, as_tokens, is_exact, zeros
 from otspec._base.frozen import frozen, read_only
 from otspec.distributions import Distribution
 from otspec.drafts.masked import masked_row, with_null

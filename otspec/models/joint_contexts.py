@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, zeros
-from otspec._base.frozen import Frozen, read_only
+from otspec._base import Array, Frozen, read_only, zeros
 from otspec.distributions import Distribution, normalized
 from otspec.models.base import Model, Prefix, as_prefix
 

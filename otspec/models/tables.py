@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base import arguments, arithmetic
-from otspec._base.arithmetic import Array, Number
-from otspec._base.coerce import shown
+from otspec._base import Array, Number, arguments, arithmetic, shown
 from otspec.distributions import Distribution, as_distribution, as_k, check_alike
 from otspec.files import read_file
 from otspec.models.base import Continued, Model, Prefix, as_prefix

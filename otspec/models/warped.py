@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_float_above, as_integer, as_real
+from otspec._base import as_float_above, as_integer, as_real, shown
 from otspec._base.arithmetic import Array, Number, is_exact, over_one_denominator
-from otspec._base.coerce import shown
 from otspec.distributions import Distribution, as_k
 from otspec.models.base import CallableModel, Model, Prefix
 from otspec.warping import STEPS, Order, as_order, warped

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import as_choice, as_instance, as_list
-from otspec._base.arithmetic import Array, Number
+from otspec._base import Array, Number, as_choice, as_instance, as_list
 from otspec.distributions import Distribution, DistributionLike, as_k
 from otspec.drafts import IID, LAWS, DraftLaw, Masked, SingleDraftLaw, WithoutReplacement
 from otspec.drafts.base import as_law

@@ -6,10 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from otspec._base import arithmetic
-from otspec._base.arguments import as_real
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.coerce import shown
+from otspec._base import Array, IntArray, Number, arithmetic, as_real, shown
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec._base.arithmetic import Number, as_number
-from otspec._base.coerce import plain
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Frozen, Number, as_number, cached_property, plain
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import DraftLaw, Independent
 from otspec.optimum.budgets import Budget, Outputs

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
-from otspec._base.coerce import plain
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, IntArray, Number, as_number, is_exact, plain, zeros
 from otspec.distributions import Distribution
 from otspec.drafts import Joint
 from otspec.optimum.acceptance import optimal_acceptance

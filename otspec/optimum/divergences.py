@@ -6,9 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from otspec._base.arguments import as_float_above, as_list, as_real
-from otspec._base.arithmetic import Array
-from otspec._base.coerce import plain, shown
+from otspec._base import Array, as_float_above, as_list, as_real, plain, shown
 from otspec.distributions import Distribution
 from otspec.optimum.prices import Divergence, log_mean, log_ratios, log_sum, quotient, refuse_exact
 

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_list, as_real
+from otspec._base import Frozen, as_list, as_real, plain
 from otspec._base.arithmetic import Array, Number, as_number, positive_part, zeros
-from otspec._base.coerce import plain
-from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, check_alike
 
 _ROUNDING = 1e-9  # by how much a mean of sums over the vocabulary may be off in floats

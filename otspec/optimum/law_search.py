@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_flag, as_integer, as_real
+from otspec._base import as_flag, as_integer, as_real
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.optimum.chosen_law import BestLaw, SafestLaw

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from otspec._base.arguments import as_real
-from otspec._base.arithmetic import Array, Number, is_exact
+from otspec._base import Array, Number, as_real, is_exact
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.optimum.budgets import SMALLEST, Budget, Outputs

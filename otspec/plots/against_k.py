@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otspec._base.arguments import as_list, as_real
-from otspec._base.arithmetic import Number
-from otspec._base.coerce import shown
+from otspec._base import Number, as_list, as_real, shown
 from otspec.distributions import as_k
 from otspec.drafts import IID
 from otspec.estimate import value_of

@@ -5,9 +5,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from otspec._base.arguments import as_instance, as_list
-from otspec._base.arithmetic import Number
-from otspec._base.coerce import shown
+from otspec._base import Number, as_instance, as_list, shown
 from otspec.drafts import IID
 from otspec.estimate import Estimate, Quantity
 from otspec.plots.canvas import Axes, Line2D, decimals, drawable, explain, ink, letters

@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_list, as_real
-from otspec._base.arithmetic import Array, Number
-from otspec._base.coerce import shown
+from otspec._base import Array, Number, as_list, as_real, shown
 from otspec.blocks import BestTree, BestTrees, Shape, as_shape
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.plots.canvas import WIDE, Axes, decimals, explain, ink, panel_on

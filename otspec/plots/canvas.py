@@ -13,11 +13,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from otspec._base import Array, Number, in_one_step, needed, shown
 from otspec._base.arguments import as_instance, as_integer, as_list, as_path
-from otspec._base.arithmetic import Array, Number
-from otspec._base.coerce import shown
-from otspec._base.extras import needed
-from otspec._base.writing import in_one_step
 from otspec.estimate import Quantity
 from otspec.traces.printable import escaped, printable
 

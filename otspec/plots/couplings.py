@@ -4,12 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import as_choice, as_instance, as_integer
-from otspec._base.arithmetic import Array, Number
-from otspec._base.coerce import counted
+from otspec._base import Array, Number, as_choice, as_instance, as_integer, counted
 from otspec.drafts import SingleDraftLaw
-from otspec.optimum import Optimum
-from otspec.optimum.cuts.minimum import cut_bound
+from otspec.optimum import Optimum, cut_bound
 from otspec.optimum.plan import Plan
 from otspec.plots.canvas import WIDE, Axes, decimals, explain, ink, panel_on
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 
-from otspec._base.arguments import as_path
-from otspec._base.extras import needed
+from otspec._base import as_path, needed
 from otspec.drafts import LAWS
 from otspec.plots.against_k import acceptance
 from otspec.plots.canvas import STYLE, Figure, drawable, in_style, save

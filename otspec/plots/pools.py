@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_instance, as_real
-from otspec._base.arithmetic import Array
+from otspec._base import Array, as_instance, as_real
 from otspec.drafts import IID
 from otspec.plots.axes import legend_beside
 from otspec.plots.canvas import WIDE, Axes, decimals, explain, ink, panel_on

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import Any
 
-from otspec._base.arguments import as_instance, as_list
+from otspec._base import as_instance, as_list
 from otspec.plots.axes import as_rows, label_of, legend_beside, look_of
 from otspec.plots.canvas import WIDE, Axes, decimals, explain, ink, panel_on
 from otspec.traces.comparison import OPTIMUM, Row

@@ -5,9 +5,8 @@ from itertools import accumulate
 from statistics import fmean
 from typing import Any
 
-from otspec._base.arithmetic import Number
-from otspec.blocks import BestTree, Configuration, TreeComparison
-from otspec.blocks.comparison import BlockComparison
+from otspec._base import Number
+from otspec.blocks import BestTree, BlockComparison, Configuration, TreeComparison
 from otspec.plots import axes
 from otspec.plots.axes import as_title, look_of_several
 from otspec.plots.canvas import Axes, Line2D, panel_on

@@ -4,7 +4,7 @@
 
 from typing import TypeAlias
 
-from otspec._base.arguments import as_choice, as_flag
+from otspec._base import as_choice, as_flag
 from otspec.distributions import DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.programs.formulation import PROGRAMS, Formulation, Size

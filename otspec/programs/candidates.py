@@ -6,8 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_instance, as_tokens
-from otspec._base.arithmetic import Array, IntArray, Number, as_numbers
+from otspec._base import Array, IntArray, Number, as_callable, as_instance, as_numbers, as_tokens
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.models.base import LanguageModel
 from otspec.programs.sequences.block import BlockCoupling

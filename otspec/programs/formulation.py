@@ -7,12 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_flag
-from otspec._base.arithmetic import Array, IntArray, zeros
-from otspec._base.coerce import counted
-from otspec._base.extras import memory
+from otspec._base import Array, IntArray, Registry, as_flag, counted, memory, subclass_of, zeros
 from otspec._base.frozen import Frozen, cached_property
-from otspec._base.registry import Registry, subclass_of
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.base import Support, as_law, support

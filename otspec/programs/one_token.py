@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, positive_part, sums_by, zeros
+from otspec._base import Array, IntArray, positive_part, sums_by, zeros
 from otspec.coupling import accepted_weights
 from otspec.programs.formulation import Formulation, ProgramBuilder, Size, arrow, register
 from otspec.solvers import Sense, Solution, SolverName, flow, solve

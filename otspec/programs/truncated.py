@@ -5,9 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base import arithmetic
-from otspec._base.arguments import as_integer
-from otspec._base.frozen import cached_property
+from otspec._base import arithmetic, as_integer, cached_property
 from otspec.coupling import accepted_weights
 from otspec.drafts.independent import Product
 from otspec.programs.formulation import Formulation, ProgramBuilder, Size, arrow

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from otspec._base import write_text
 from otspec._base.webpage import (
     Cell,
     beside,
@@ -15,7 +16,6 @@ from otspec._base.webpage import (
     table,
     titled_list,
 )
-from otspec._base.writing import write_text
 from otspec.plots import save_acceptance_chart, svg
 from otspec.plots.pictures import acceptance_figure, gap_figure, temperature_figure
 from otspec.plots.positions import best_below, largest_counts

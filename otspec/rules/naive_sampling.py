@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, over_one_denominator, zeros
+from otspec._base import Array, over_one_denominator, zeros
 from otspec.chance import Chance
 from otspec.coupling import match, matches
 from otspec.distributions import Distribution

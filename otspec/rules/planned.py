@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
-from otspec._base.arguments import as_instance
-from otspec._base.arithmetic import Array, Number
+from otspec._base import Array, Number, as_instance
 from otspec.chance import Chance
 from otspec.coupling import match, matches
 from otspec.distributions import Distribution, DistributionLike

@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number, as_number, positive_part, zeros
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Array, Frozen, Number, as_number, cached_property, positive_part, zeros
 from otspec.chance import Chance
 from otspec.coupling import residual_of
 from otspec.distributions import Distribution

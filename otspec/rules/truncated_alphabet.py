@@ -6,10 +6,8 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_instance, as_tokens, plain_integer
+from otspec._base import as_callable, as_instance, as_tokens, cached_property, plain_integer, shown
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, over_one_denominator, zeros
-from otspec._base.coerce import shown
-from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.closed_forms import iid_acceptance
 from otspec.distributions import Distribution, as_k

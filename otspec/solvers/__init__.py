@@ -4,7 +4,7 @@
 
 from typing import TypeAlias
 
-from otspec._base.arguments import as_choice, as_instance
+from otspec._base import as_choice, as_instance
 from otspec.solvers.base import SOLVERS, Solver, default_solver
 from otspec.solvers.linear_program import LinearProgram, Names, Sense
 from otspec.solvers.base import Certificate, Solution, SolverError, Status, certify

@@ -6,10 +6,8 @@ from enum import Enum
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_flag, as_instance
+from otspec._base import Frozen, Registry, as_callable, as_flag, as_instance, instance_of
 from otspec._base.arithmetic import Array, Number, as_number, as_numbers, zeros
-from otspec._base.frozen import Frozen
-from otspec._base.registry import Registry, instance_of
 from otspec.solvers.linear_program import LinearProgram, Sense
 
 

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import numpy as np
 
-from otspec._base.extras import needed
+from otspec._base import needed
 from otspec.solvers.base import Solution, Solver, Status, register
 from otspec.solvers.linear_program import LinearProgram, Sense
 

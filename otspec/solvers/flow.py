@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base import Array, IntArray
 from otspec.solvers.base import Solution, Status
 from otspec.solvers.linear_program import LinearProgram
 

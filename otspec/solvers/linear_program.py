@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, overload
 
-from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, IntArray, Number, as_number, is_exact, sums_by
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import zeros
+from otspec._base import zeros
 from otspec.solvers.base import Solution, Solver, Status, register
 from otspec.solvers.factors import Factors
 from otspec.solvers.highs import basis_of

@@ -3,16 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import needed
-from otspec._base.registry import Registry, meant
-from otspec.blocks import TREE_RULES
-from otspec.blocks.single_draft import BLOCK_RULES
-from otspec.blocks.trees.shapes import Shape, as_shape
+from otspec._base import Array, ArrowTable, Registry, meant, needed
+from otspec.blocks import BLOCK_RULES, TREE_RULES, Shape, as_shape
 from otspec.logged import AcceptLengths, Tally
 from otspec.logged.metrics import block_counts, counts_of
 from otspec.logged.replay import as_rule_tree, levels_along, replayed
@@ -21,9 +17,6 @@ from otspec.traces.readers import Source
 from otspec.traces.readers.logged_numbers import SIDES, Warp, Warping
 from otspec.traces.readers.texts import LoggedText
 from otspec.traces.runs import Chunk, Work
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Asked: TypeAlias = tuple[Any, Shape]  # a rule for one token or for one drafted block, and its tree
 _AS_LOGGED = Warp()
@@ -55,7 +48,7 @@ class CountedCalls(Work):
         """Return how many positions depend on each other."""
         return source.cluster_length
 
-    def table_of(self, chunk: Chunk) -> "pa.Table":
+    def table_of(self, chunk: Chunk) -> ArrowTable:
         """Count calls on the texts of a chunk."""
         pa = needed("pyarrow", "a run over traces", "runs")
 
@@ -96,7 +89,7 @@ class CountedCalls(Work):
             yield block_counts([block], rule, tree)[0]
 
     def lengths_in(
-        self, tables: "Iterable[tuple[Source, pa.Table]]"
+        self, tables: Iterable[tuple[Source, ArrowTable]]
     ) -> dict[tuple[int, int], AcceptLengths]:
         """Add up the parts of a run."""
         found: dict[tuple[int, int], AcceptLengths] = {}

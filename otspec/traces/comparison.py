@@ -4,9 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from otspec._base.arguments import as_list
-from otspec._base.arithmetic import Number, as_number
-from otspec._base.coerce import shown
+from otspec._base import Number, as_list, as_number, shown
 from otspec.distributions import DistributionLike, as_k
 from otspec.drafts import LAWS, SingleDraftLaw
 from otspec.estimate import Exact, Known, Quantity

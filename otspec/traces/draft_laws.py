@@ -3,19 +3,17 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
+from otspec._base import ArrowTable
 from otspec.drafts import IID
 from otspec.frames import Rows
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import Source
 from otspec.traces.statistics import Key, Means, groups_of, with_offsets
 from otspec.traces.summary import independent_of_drafts
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Interval = Annotated[tuple[float, float], "probability"]
 Mean = Annotated[float, "probability"]
@@ -63,7 +61,7 @@ class LawMeans:
     positions: int
 
 
-def law_means(tables: "Iterable[tuple[Source, pa.Table]]", *, by_text: bool) -> Rows[LawMeans]:
+def law_means(tables: Iterable[tuple[Source, ArrowTable]], *, by_text: bool) -> Rows[LawMeans]:
     """Return what each draft law makes possible, by temperature, k and law as in the tables.
 
     ``tables`` are the parts of a run, in order, each looked at once; a ValueError asks for i.i.d.

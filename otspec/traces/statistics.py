@@ -2,19 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
+from otspec._base import Array, ArrowTable
 from otspec.estimate import radius_of
 from otspec.frames import Rows
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import Source
 from otspec.traces.summary import Summary
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the gap; each accurate to half of a ten-thousandth
 _STEPS = 10_000  # of the gap between 0 and 1
@@ -169,7 +166,7 @@ class _Group:
         )
 
 
-def statistics_of(tables: "Iterable[tuple[Source, pa.Table]]", *, by_text: bool) -> Rows[Statistic]:
+def statistics_of(tables: Iterable[tuple[Source, ArrowTable]], *, by_text: bool) -> Rows[Statistic]:
     """Average the parts of a run, by temperature, k and law as in the tables, the optimum first.
 
     Positions of one text depend on each other, so that intervals take whole texts as units: a text
@@ -210,8 +207,8 @@ def texts_of(sources: Iterable[Source]) -> int:
 
 
 def with_offsets(
-    tables: "Iterable[tuple[Source, pa.Table]]",
-) -> "Iterator[tuple[int, Source, pa.Table]]":
+    tables: Iterable[tuple[Source, ArrowTable]],
+) -> Iterator[tuple[int, Source, ArrowTable]]:
     """Yield with each table how many texts there are before its source."""
     offset, last = 0, None
     for source, table in tables:
@@ -221,7 +218,7 @@ def with_offsets(
         yield offset, source, table
 
 
-def groups_of(table: "pa.Table") -> Iterator[tuple[Key, Array]]:
+def groups_of(table: ArrowTable) -> Iterator[tuple[Key, Array]]:
     """Yield each group of a table and its rows, in order of first appearance."""
     encoded = [table[name].combine_chunks() for name in Key._fields]
     encoded = [c if hasattr(c, "dictionary") else c.dictionary_encode() for c in encoded]

@@ -7,8 +7,7 @@ from typing import Annotated, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from otspec._base.arguments import as_instance, as_steps
-from otspec._base.arithmetic import Number
+from otspec._base import Number, as_instance, as_steps
 from otspec._base.tables import listed
 from otspec.distributions import SUM_TOLERANCE
 from otspec.estimate import Estimate, Quantity, value_of

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from otspec._base.arguments import as_instance, as_path
-from otspec._base.arithmetic import Array
-from otspec._base.coerce import as_array
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, as_array, as_instance, as_path
 from otspec._base.tables import listed
 from otspec.distributions import Distribution
 from otspec.files import read_file, small_formats

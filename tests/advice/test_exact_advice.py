@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from types import SimpleNamespace
 
 import numpy as np
@@ -104,6 +104,16 @@ def test_a_choice_says_how_much_it_keeps_in_a_second():
     assert choice.is_chain
     assert not replace(choice, tree="2x1", nodes=2, depth=1).is_chain
     assert choice.lossy == 0
+
+
+@pytest.mark.parametrize(("nodes", "depth"), [(2, 4), (4, 2), (1, 1)])
+def test_chains_of_all_lengths_are_compared_by_both_rules(nodes, depth):
+    advice = advise(
+        COIN, draft_cost=1, target_cost=1, nodes=nodes, depth=depth, rules=["target-only"]
+    )
+    chains = [(one.rule, one.tree) for one in advice.choices if one.rule in CHAINS]
+    rules, trees = ("token verification", "block verification (published)"), ("1", "1x1")
+    assert sorted(chains) == sorted(product(rules, trees[: min(nodes, depth)]))
 
 
 def test_choices_are_ordered_by_speed_and_simpler_ones_lose_what_is_said():

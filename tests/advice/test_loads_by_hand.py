@@ -9,7 +9,7 @@ from scipy.stats import t
 
 from otspec.advice import advise, advise_by_load
 from otspec.advice.loads.advice import COLUMNS, Load, LoadAdvice
-from otspec.advice.loads.cuts import Cut, Tallied
+from otspec.advice.loads.cuts import Along, Cut, Tallied
 from otspec.advice.loads.search import PATHS, THRESHOLDS, LoadSearch, _at
 from otspec.advice.on_texts import FoldedTally
 from otspec.frames import Rows
@@ -181,6 +181,29 @@ def test_a_written_text_that_ends_counts_to_its_end():
     found = advise_by_load([text] * 3, draft_cost=0.5, target_cost=1, batches=[1], depth=1)
     best = found.best[0]
     assert (best.kind, best.tokens, best.rate) == ("fixed length", 2.0, 2 / 1.5)
+
+
+@pytest.mark.parametrize("kind", ["draft", "target"])
+def test_a_dynamic_tree_along_a_text_is_counted_place_by_place(kind):
+    draft, target = np.random.default_rng(5).dirichlet(np.ones(3), (2, 4))
+    tokens, depth, written = (2, 0, 1, 2), 2, kind == "target"
+    along = Along.of(LoggedBlock(draft, target, tokens, (), target if written else None), depth)
+    law = target if written else draft
+    for least in (0.02, 0.1, 0.3):
+        kept, nodes = along.tree(least)
+        for start, level in np.ndindex(4 if written else 1, depth):
+            text, here = tokens[start : start + level + 1], range(start, start + level)
+            if len(text) <= level:  # the text is over
+                assert (kept[level, start], nodes[0, level, start]) == (0, 0)
+                continue
+            path, wanted, seen = (
+                math.prod(rows[i, tokens[i]] for i in here) for rows in (draft, target, law)
+            )
+            inside = [x for x in range(3) if path * draft[start + level, x] >= least]
+            number = len(inside) / seen
+            mass = wanted / seen * sum(target[start + level, x] for x in inside)
+            assert nodes[0, level, start] == pytest.approx(number)
+            assert kept[level, start] == pytest.approx(text[-1] in inside if written else mass)
 
 
 def test_no_interval_ends_beyond_what_can_be():

@@ -8,6 +8,7 @@ from dataclasses import replace
 from html import unescape
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from otspec.advice import draw_pareto
@@ -25,7 +26,7 @@ from otspec.advice.advice import (
 )
 from otspec.advice.evaluation.choices import UNKNOWN, Choice, Loss
 from otspec.advice.report import _drafted as drafted_words
-from otspec.advice.report import pareto_figure, write_report
+from otspec.advice.report import _draw_rays, pareto_figure, write_report
 from otspec.blocks import as_shape
 from otspec.frames import Rows
 from otspec.plots.axes import UNNAMED
@@ -296,7 +297,8 @@ def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
 
 def test_of_many_rules_those_with_the_fastest_choices_have_names():
     many = [replace(TREE, rule=f"rule {i}", speed_up=1 + i / 10) for i in range(8)]
-    ax = draw_pareto(advice([*many, ALONE]))
+    slow = [replace(one, tree="1", speed_up=1 - i / 10) for i, one in enumerate(many)]
+    ax = draw_pareto(advice([*many, *slow, ALONE]))
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert sorted(names[1:]) == ["3 other rules", *(f"rule {i}" for i in range(3, 8))]
     marks = {line.get_label(): line for line in ax.get_lines()}
@@ -323,6 +325,21 @@ def test_lines_of_equal_speed_are_quarters_halves_or_whole_numbers(slowest, toke
     texts = [text.get_text().strip() for text in ax.texts]
     assert [float(text.removeprefix("×")) for text in texts if "×" in text] == speeds
     plt.close(ax.figure)
+
+
+def test_lines_of_equal_speed_have_numbers_unless_they_end_in_a_corner():
+    rng, figure = np.random.default_rng(2), plt.figure()
+    numbered = []
+    for left, width, top in rng.uniform([0.1, 0.1, 1.5], [1, 4, 6], (30, 3)):
+        ax = figure.add_subplot()
+        _draw_rays(ax, left, left + width, top)
+        ends = np.array([line.get_xydata()[1] for line in ax.get_lines()])
+        parts = (ends - [left, 0.9]) / [width, top - 0.9]
+        wanted = ends[parts.min(axis=1) >= 0.08]
+        assert np.array([text.xy for text in ax.texts]) == pytest.approx(wanted)
+        numbered.append(len(wanted) / len(ends))
+    assert min(numbered) < max(numbered) == 1
+    plt.close(figure)
 
 
 @pytest.mark.parametrize(

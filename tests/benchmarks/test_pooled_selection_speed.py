@@ -19,7 +19,7 @@ BINS = 256
 
 
 def real_pair():
-    """The first position of the trace, in the read-only arrays that the trace yields."""
+    """The first position of the trace: distributions that are checked, as it yields them."""
     _, draft, target = next(iter(otspec.datasets.load_smollm2().pairs()))
     return draft, target
 
@@ -77,7 +77,7 @@ def test_an_optimal_rule_against_one_sort(pools, goal, numba, report_ratio, monk
 
 @pytest.mark.parametrize("numba", numba_states())
 @pytest.mark.parametrize(
-    ("pools", "goal"), [("tokens", "at most 25x"), ("fewest", "at most 8x"), (BINS, "at most 2x")]
+    ("pools", "goal"), [("tokens", "at most 25x"), ("fewest", "at most 8x"), (BINS, "at most 1.5x")]
 )
 def test_a_first_draw_against_one_sort(pools, goal, numba, report_ratio, monkeypatch):
     monkeypatch.setattr(compiling, "HAS_NUMBA", numba)

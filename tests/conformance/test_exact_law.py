@@ -141,6 +141,10 @@ LAWS = {
         dict.fromkeys((4, 5, 6), 1 / 3),
     ),
     "a choice without masses": (lambda: np.random.choice(4), dict.fromkeys(range(4), 1 / 4)),
+    "a row of an array": (
+        lambda: tuple(np.random.default_rng().choice([[1, 2], [3, 4]])),
+        {(1, 2): 0.5, (3, 4): 0.5},
+    ),
     "many trials": (lambda: tuple(np.random.binomial(1, 0.2, 2)), {
         (0, 0): 0.64, (0, 1): 0.16, (1, 0): 0.16, (1, 1): 0.04,
     }),

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from docs_scripts import script
 from explorer_checks import link
+from searching import by_day
 
 PRESETS = script("explorer_presets").presets()
 
@@ -152,8 +153,9 @@ UNREAD = [
 
 
 @pytest.mark.parametrize("text", UNREAD)
-@pytest.mark.parametrize("side", ["draft", "target"])
-def test_what_is_of_other_numbers_is_marked(desk, side, text):
+@pytest.mark.parametrize("turn", by_day([0, 1], [0]))
+def test_what_is_of_other_numbers_is_marked(desk, text, turn):
+    side = ("draft", "target")[(UNREAD.index(text) + turn) % 2]
     desk.open()
     marked = [
         "bars", "brief", "optimum", "proof", "rules-words", "rules-body", "k-chart",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from otspec.rules import RecursiveRejection, SpecHub
 
 ROOT = Path(__file__).parents[2]
 RECORDED = (ROOT / "docs" / "tables" / "best_tree.md").read_text("utf-8").splitlines()
-BLOCKS = (ROOT / "docs" / "blocks.md").read_text("utf-8")
 
 
 def cells(line):
@@ -82,23 +80,3 @@ def test_some_numbers_of_the_trace_again(rows):
     for budget in (8, 16):
         row = rows[TRACE, RecursiveRejection.title, budget]
         assert f"{trees.at(budget, 8).efficiency:.4f}" == row["best tree"]
-
-
-def test_the_page_quotes_the_table(rows):
-    shown = {cells(line)[0]: line for line in BLOCKS.splitlines() if line.startswith("| ")}
-    names = {
-        "recursive rejection, distinct": "recursive rejection (distinct)",
-        "target-only": "target-only verification",
-    }
-    for name in ("recursive rejection", "pooled selection", "k-sequential", "SpecHub", *names):
-        row = rows[LETTERS, names.get(name, name), 64]
-        columns = ("best tree", "shaped by the text", "tokens per call", "chain")
-        wanted = [float(row[column]) for column in columns if row[column]]
-        assert quoted(shown[name]) == pytest.approx(wanted, abs=6e-4)
-        assert f"`{row['best branching']}`" in shown[name]
-    grown = [float(rows[LETTERS, title, 64]["shaped by the text"]) for title in (DYNAMIC, CERTAIN)]
-    assert quoted(shown["dynamic tree (draft, target)"]) == pytest.approx(grown, abs=6e-4)
-
-
-def quoted(line):
-    return [float(number) for number in re.findall(r"\d\.\d{3}", line)]

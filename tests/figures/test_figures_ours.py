@@ -5,7 +5,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from captions import caption
 from matplotlib.figure import Figure
 from programs_table import needs_cdd
 from searching import enough
@@ -166,7 +165,3 @@ def test_the_preprint_loses_in_the_long_run_what_it_gains_first(monkeypatch):
     assert list(drawn[BlockVerificationPreprint.title].get_ydata()) == list(
         data.letters[BlockVerificationPreprint.title]
     )
-    said = caption("block_rules").partition("eight tokens bring ")[2].split(" tokens per call")[0]
-    printed = [float(each.strip(",")) for each in said.split() if each != "and"]
-    bounds = [data.letters[rule.title][i] for rule in BLOCK_RULES.values()]
-    assert printed == pytest.approx(bounds, abs=0.02)

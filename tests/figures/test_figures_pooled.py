@@ -31,14 +31,6 @@ def range_shown(counts):
     return f"{min(counts):,}–{max(counts):,}"
 
 
-def scientific(value):
-    """Two digits, or 0 for rounding."""
-    if abs(value) < 1e-9:
-        return "0"
-    mantissa, exponent = f"{value:.1e}".split("e")
-    return f"{mantissa}e{int(exponent)}"
-
-
 @pytest.fixture(scope="module")
 def gain(computed):
     return computed(pooled_gain.PooledGain)
@@ -50,16 +42,10 @@ def example(computed):
 
 
 def test_the_page_prints_the_means_that_are_computed(gain):
-    acceptance, loss = tables(GAIN)
-    header = [f"k = {k}" for k in gain.ks]
-    assert acceptance.pop("rule") == loss.pop("rule") == header
+    (acceptance,) = tables(GAIN)
+    assert acceptance.pop("rule") == [f"k = {k}" for k in gain.ks]
     assert acceptance == {
         name: [f"{mean:.4f}" for mean in means] for name, means in gain.acceptance.items()
-    }
-    assert loss == {
-        name: [scientific(mean) for mean in means]
-        for name, means in gain.loss.items()
-        if name != "optimum"
     }
     assert f"{gain.positions} positions" in GAIN
 

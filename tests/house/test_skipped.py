@@ -27,7 +27,7 @@ def test_runs(): pass
 """
 
 
-@pytest.mark.parametrize("options", [[], ["-n", "2"]])
+@pytest.mark.parametrize("options", [[], ["-n", "1"]])
 def test_a_run_closes_with_what_it_left_out(pytester, monkeypatch, options):
     summary = re.search(r"def pytest_terminal_summary.*?\n\n\n", CONFTEST, re.DOTALL)[0]
     pytester.makeconftest(f"from skipped import lines\n\n{summary}")

@@ -9,10 +9,11 @@ import pytest
 from instances import floats, pairs, weights
 from searching import of_all
 
+from otspec.distributions import as_pair
 from otspec.rules import ImportanceSampling, NotExactError
 from otspec.rules.importance import acceptance as importance_laws
 from otspec.rules.importance import stages
-from otspec.rules.importance.selection import followed
+from otspec.rules.importance.selection import StagedSelection, followed
 
 
 def cases(seed, count, ks=(1, 2, 3, 4)):
@@ -83,6 +84,12 @@ def test_estimates_of_several_numbers_are_those_of_each(monkeypatch):
     found = ImportanceSampling.acceptances(draft, target, (2, 3, 4), free=5)
     rules = [ImportanceSampling(draft, target, k, free=5) for k in (2, 3, 4)]
     assert found == [rules[0].acceptance(), *(rule.estimate().probability for rule in rules[1:])]
+    # Of k drafts there are k² pairs: up to so many of all samples are looked at.
+    monkeypatch.setattr(importance_laws, "MOST_COMPARED", 4_000)
+    some = ImportanceSampling.acceptances(draft, target, (3, 4, 20), free=5)
+    sizes = zip((3, 4, 20), (444, 250, 50), strict=True)
+    rules_of = {k: ImportanceSampling(draft, target, k, free=5) for k in (3, 4, 20)}
+    assert some == [rules_of[k].estimate(size).probability for k, size in sizes]
     with pytest.raises(NotExactError, match=r"3 drafts .* 20 tokens .* estimate\(\) simulates"):
         _ = rules[1].accepted().by_position_and_token
     with pytest.raises(NotExactError):
@@ -121,6 +128,20 @@ def test_the_rational_solver_selects_exactly_as_well():
         assert by_flow == by_program
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_many_tuples_are_selected_from_as_few_are(exact):
+    """Beyond 4,096 drafts floats go through machine code, and fractions stay exact."""
+    pair = as_pair(["1/2", "1/4", "1/8", "1/8"], ["1/16", "3/16", "1/4", "1/2"])
+    draft, target = pair if exact else map(np.array, map(floats, pair))
+    selection = StagedSelection((draft,) * 3, target, 4)
+    few = np.array(list(np.ndindex(4, 4, 4)))
+    weights = selection.weights(np.tile(few, (24, 1)))
+    wanted = np.tile(selection.weights(few), (24, 1))
+    assert type(weights[0, 0]) is (Fraction if exact else np.float64)
+    assert (weights == wanted).all() if exact else weights == pytest.approx(wanted, abs=1e-15)
+    assert weights.sum(axis=1) == pytest.approx(1)
+
+
 def test_more_drafts_may_accept_less_if_few_tokens_are_free():
     """Each stage is truncated anew, so that a draft more can take away what is wanted."""
     rng = np.random.default_rng(3_304)
@@ -137,6 +158,11 @@ def test_more_free_tokens_than_the_memory_holds_pairs_of_are_refused(monkeypatch
     assert ImportanceSampling(*pair, 2, free=3).acceptance() > 0.5
     with pytest.raises(ValueError, match=r"free is 4: .*; use fewer free tokens"):
         ImportanceSampling(*pair, 2, free=99).acceptance()
+    # 80 bytes for each of 10⁸ pairs are 8·10⁹.
+    with pytest.raises(ValueError, match=r"free is 10,000: .* about 7\.45 GiB, more than"):
+        stages._refuse_many_free(10_000)
+    monkeypatch.setattr(stages, "memory", lambda: 8 * 10**9)
+    stages._refuse_many_free(10_000)
 
 
 def test_a_draft_is_the_first_that_is_its_token_or_not():

@@ -171,14 +171,15 @@ def test_corners_of_the_floats_are_binned_as_by_comparing_them(name):
 def check_binned(tokens, thresholds):
     draft, target = np.array(tokens).T.copy()
     groups = grouped(draft, target, lambda p, q: bisect_right(thresholds, ratio(p, q)))
-    index, drafted, wanted = Histogram(thresholds).binned(draft, target)
+    index, filled, drafted, wanted = Histogram(thresholds).binned(draft, target)
     expected = np.zeros((2, len(thresholds) + 1))
     for bin_, (members, p, q) in groups.items():
         expected[:, bin_] = p, q
-        assert index[members].tolist() == [bin_] * len(members)
+        assert filled[index[members]].tolist() == [bin_] * len(members)
     # Both add up in the order of the tokens.
-    assert drafted.tolist() == expected[0].tolist()
-    assert wanted.tolist() == expected[1].tolist()
+    assert drafted.tolist() == expected[0, filled].tolist()
+    assert wanted.tolist() == expected[1, filled].tolist()
+    assert filled.tolist() == sorted(groups)
     assert_pools_are(by_thresholds(draft, target, thresholds), groups)
 
 
@@ -193,7 +194,7 @@ def test_numba_bins_corners_as_numpy_does(name, monkeypatch):
 
 
 @needs_numba
-@pytest.mark.parametrize("count", [1, 2, 7, 256, 1000])
+@pytest.mark.parametrize("count", [1, 2, 7, 256, 1000, 70_000])
 @pytest.mark.parametrize("n", [1, 30, 262_144])
 def test_numba_gives_the_same_bins(count, n, monkeypatch):
     draft, target = heavy_pair(n, seed=n, zeros=0.1 if n > 1 else 0)

@@ -12,6 +12,7 @@ import otspec
 from otspec._base.tables import listed
 from otspec.datasets import load_smollm2
 from otspec.datasets.smollm2 import bundled_file
+from otspec.distributions import as_distribution
 from otspec.drafts import LAWS
 from otspec.plots import acceptance, look_of
 from otspec.rules import compared_rules
@@ -96,6 +97,9 @@ def test_pairs_come_in_order_and_are_warped_alike():
     for position, draft, target in found:
         assert (draft == warp(trace.draft_logits[position], temperature=0.5, top_k=3)).all()
         assert (target == warp(trace.target_logits[position], temperature=0.5, top_k=3)).all()
+        # Checked once: what is checked already is returned as it is.
+        assert as_distribution(draft) is draft
+        assert as_distribution(target) is target
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,7 @@ def test_subtrees_that_are_best_after_some_texts_only_are_gone_on_with():
     draft = markov([["1/2", "1/2"], ["1/2", "1/2"]])
     target = markov([["1/2", "1/2"], ["1/10", "9/10"]])
     table = best_trees(draft, target, RecursiveRejection, 6, 3)
+    assert [len(row) for row in table.rows] == [6, 6, 6]
     assert table.bound > table.best.expected
     assert table.best.expected == max(
         kept_of(draft, target, RecursiveRejection)(tree, ()) for tree in all_trees(6, 3)

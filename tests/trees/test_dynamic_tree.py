@@ -56,8 +56,9 @@ def test_confidence_says_what_is_worth_going_on_with():
     assert [path for path, _ in deep.grown] == [(0,), (1,), (0, 0)]
     sure = DynamicTree(draft, target, 3, 3, confidence=lambda row: [1, row[1] * 0])
     assert sure.expected() > deep.expected()
-    with pytest.raises(ValueError, match="a chance from 0 to 1 for each of 2 tokens"):
-        DynamicTree(draft, target, 3, 3, confidence=lambda row: row * 2).expected()
+    for wrong in ([1.25, 0], [0, -0.25], [1, 0, 0]):
+        with pytest.raises(ValueError, match="a chance from 0 to 1 for each of 2 tokens"):
+            DynamicTree(draft, target, 3, 3, confidence=lambda _, wrong=wrong: wrong).expected()
     assert otspec.audit_blocks(sure, tokens=3).lossless
 
 

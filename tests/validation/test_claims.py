@@ -11,15 +11,18 @@ from validation.search import Search
 
 FEW = Search(seconds=20.0, instances=enough(60, least=20))
 MORE = Search(seconds=20.0, instances=60)
-"""For claims that fail: the first instance where they do may be the sixtieth."""
+"""For claims that fail on none of the few: the first instance where they do may be the sixtieth."""
 RECORDED = recorded()
 
 
 @each("identifier", CLAIMS)
 def test_the_verdict_is_the_recorded_one_and_half_of_the_instances_are_random(identifier):
-    search = MORE if RECORDED[identifier]["printed"] == "refuted" else FEW
+    search, verdicts = FEW, RECORDED[identifier]
     found = check_claim(identifier, search)
-    assert found.verdicts() == RECORDED[identifier]
+    if found.verdicts() != verdicts and verdicts["printed"] == "refuted":
+        search = MORE
+        found = check_claim(identifier, search)
+    assert found.verdicts() == verdicts
     over = CLAIMS[identifier].holding.over
     holds = found.corrected or found.outcome
     assert holds.verdict is not Verdict.REFUTED

@@ -10,9 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from otspec import blocks
-from otspec._base.arguments import as_real
-from otspec._base.arithmetic import Array, Number, as_number, is_exact
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, Number, as_number, as_real, is_exact
 from otspec.blocks import BestTrees, best_trees
 from otspec.blocks.trees.shapes import LEAF, Shape, as_shape
 from otspec.coupling import Coupling

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, IntArray
 from otspec.advice.evaluation.choices import CHAIN_RULES, NO_DRAFT, Candidate, CheckedRule
 from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_position, asked_widths
 from otspec.logged import LoggedBlock

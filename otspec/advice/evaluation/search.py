@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_choice, as_integer, as_list
-from otspec._base.arithmetic import Array
-from otspec.advice.advice import LOSSY, Advice, simpler_kinds
+from otspec._base import Array, as_choice, as_integer, as_list
+from otspec.advice.advice import LOSSY, Advice, short, simpler_kinds
 from otspec.advice.evaluation.choices import (
     Candidate,
     CheckedRule,
@@ -74,7 +73,7 @@ class Search:
         for tree in self.trees:
             if tree.depth > depth:
                 raise ValueError(
-                    f"the tree {tree.text[:40]} has {tree.depth} levels, but {depth} are looked "
+                    f"the tree {short(tree.text)} has {tree.depth} levels, but {depth} are looked "
                     "at: allow more levels or nodes, or log longer texts"
                 )
 

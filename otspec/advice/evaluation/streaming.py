@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import needed
+from otspec._base import Array, ArrowTable, needed
 from otspec.advice import on_texts
 from otspec.advice.advice import Advice
 from otspec.advice.evaluation.choices import CheckedRule, LossyChain
@@ -22,10 +21,6 @@ from otspec.traces.accept_lengths import of_target
 from otspec.traces.readers import Source, find_source
 from otspec.traces.runs import Chunk, Run, Work, open_run, temporary_folder
 from otspec.traces.statistics import with_offsets
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 _PLAIN = ("warping", "cluster", "length", "beside")
 
@@ -53,7 +48,7 @@ class TextChances(Work):
             rules.append(LossyChain(self.total_variation))
         return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in rules]
 
-    def table_of(self, chunk: Chunk) -> "pa.Table":
+    def table_of(self, chunk: Chunk) -> ArrowTable:
         """Ask all rules at the positions of a chunk: a row for each text and warping."""
         pa = needed("pyarrow", "a run over traces", "runs")
 
@@ -87,7 +82,7 @@ class TextChances(Work):
         return drafted_texts(blocks, self.asked(), self.depth)
 
     def numbers_in(
-        self, tables: "Iterable[tuple[Source, pa.Table]]", warping: int
+        self, tables: Iterable[tuple[Source, ArrowTable]], warping: int
     ) -> Iterator[TextNumbers]:
         """Yield the numbers of the parts of a run for one of the warpings, one at a time."""
         asked = self.asked()
@@ -108,13 +103,11 @@ def _rows(numbers: Array, ends: Array) -> list[list[float]]:
     return [part.ravel().tolist() for part in np.split(numbers, ends, axis=-1)]
 
 
-def _joined(table: "pa.Table", name: str, counts: int | None) -> Array:
+def _joined(table: ArrowTable, name: str, counts: int | None) -> Array:
     """Undo :func:`_rows`: (2, positions), or (2, Σ counts, positions) of a rule."""
     shape = (2, -1) if counts is None else (2, counts, -1)
     flat = table[name].combine_chunks()
-    parts = np.split(
-        flat.flatten().to_numpy(), flat.offsets.to_numpy()[1:-1] - flat.offsets[0].as_py()
-    )
+    parts = np.split(flat.flatten().to_numpy(), flat.offsets.to_numpy()[1:-1])
     return np.concatenate([np.reshape(part, shape) for part in parts], axis=-1)
 
 

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from otspec._base.frozen import Shown
+from otspec._base import ArrowTable, Shown
 from otspec.advice.advice import interval_words
 from otspec.advice.evaluation.choices import Interval
 from otspec.frames import Rows, Tabular
 from otspec.reports.findings import interval_document
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ class LoadAdvice(Tabular, Shown):
         """The fastest choice of each batch size."""
         return Rows([one for one in self.choices if one.best], Load, self.source)
 
-    def to_arrow(self) -> "pa.Table":
+    def to_arrow(self) -> ArrowTable:
         """Return the table of the choices."""
         return self.choices.to_arrow()
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen
 from otspec.advice.evaluation.choices import NO_DRAFT
 from otspec.advice.on_texts import is_of_target
 from otspec.blocks import BlockVerification
@@ -120,8 +119,7 @@ class Along(Frozen):
         elif policy in CHAINS:
             path = self.path[:-1] if policy == "path-kept" else np.ones(drafted.shape)
             for level, start in np.argwhere(drafted):
-                first = self.first(level, start, least / path[level, start])
-                low = self.follows[level + start][2][first]
+                *_, low = self.beyond(level, start, least / path[level, start])
                 stops[level + 1, start] = weight[level, start] * low
         if self.ended:  # nothing is drafted after the end of the text
             last = self.there.copy()
@@ -130,19 +128,20 @@ class Along(Frozen):
         both = drafted * weight[:-1], 1 - np.cumsum(stops, axis=0)[:-1]
         return self.kept * drafted, np.stack(both)
 
-    def first(self, level: int, start: int, least: float) -> int:
-        """Return the place of the first token that is at least so likely, by the draft."""
-        return int(np.searchsorted(self.follows[level + start][0], least))
+    def beyond(self, level: int, start: int, least: float) -> tuple[int, float, float]:
+        """Return how many tokens the draft gives so much, their target mass, the draft's rest."""
+        row, behind, before = self.follows[level + start]
+        first = np.searchsorted(row, least)
+        return len(row) - int(first), behind[first], before[first]
 
     def tree(self, least: float) -> tuple[Array, Array]:
         """Return how likely at least 1, 2, … tokens are kept, and how many nodes a level has."""
         inside = (self.path[:-1] >= least) & self.there  # the node that the level is below
         kept, nodes = np.zeros(inside.shape), np.zeros(inside.shape)
         for level, start in np.argwhere(inside):
-            row, behind, _ = self.follows[level + start]
-            first = self.first(level, start, least / self.path[level, start])
-            nodes[level, start] = (len(row) - first) / self.seen[level, start]
-            kept[level, start] = behind[first]
+            count, mass, _ = self.beyond(level, start, least / self.path[level, start])
+            nodes[level, start] = count / self.seen[level, start]
+            kept[level, start] = mass
         if self.written:
             return inside & (self.path[1:] >= least), nodes[None]
         return kept * (self.wanted[:-1] / self.seen[:-1]), nodes[None]

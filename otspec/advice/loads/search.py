@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import as_instance, as_list, as_real
-from otspec._base.arithmetic import Array
+from otspec._base import Array, as_instance, as_list, as_real
 from otspec.advice.api import blocks_in, is_paths
 from otspec.advice.evaluation.choices import NO_DRAFT
 from otspec.advice.evaluation.streaming import check_drawn, sources_at

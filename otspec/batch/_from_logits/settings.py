@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.coerce import shown
+from otspec._base import shown
 from otspec.batch._arguments import check_probabilities
 from otspec.batch._array_api.library import Array, Library, is_compiled, library_of
 from otspec.batch._array_api.warping import Settings

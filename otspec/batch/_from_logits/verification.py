@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from otspec._base.arguments import as_choice, as_flag
+from otspec._base import as_choice, as_flag
 from otspec.batch import _blocks, _rules, _running, _trees
 from otspec.batch._array_api.library import Array, Library, library_of, quietly
 from otspec.batch._array_api.warping import Settings

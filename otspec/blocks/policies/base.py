@@ -7,9 +7,7 @@ from itertools import product
 from math import prod
 from typing import Any, ClassVar
 
-from otspec._base.arguments import as_callable, as_instance
-from otspec._base.arithmetic import Number
-from otspec._base.frozen import Frozen
+from otspec._base import Frozen, Number, as_callable, as_instance
 from otspec.blocks.base import BlockRule, Outcome
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.best.dynamic_tree import matched_by_depth

@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import as_flag, as_integer, as_real
-from otspec._base.arithmetic import Array, IntArray, Number, zeros
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, IntArray, Number, as_flag, as_integer, as_real, zeros
 from otspec.blocks.policies.base import Policy
 from otspec.blocks.policies.shipped import policies
 from otspec.chance import Chance, law_of

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from otspec._base.arithmetic import Array, positive_part
+from otspec._base import Array, positive_part
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.policies.base import Policy, PolicyRule, Verify

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_real
-from otspec._base.arithmetic import Number
+from otspec._base import Number, as_real
 from otspec.blocks.policies.base import Grow, Policy, named
 from otspec.blocks.policies.sequence_race import SequenceRacePolicy
 from otspec.blocks.trees.best.dynamic_tree import grown

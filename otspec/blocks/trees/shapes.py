@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from otspec._base.arguments import MOST_ITEMS, as_flag, as_instance, as_list
-from otspec._base.frozen import Frozen
+from otspec._base import MOST_ITEMS, Frozen, as_flag, as_instance, as_list
 from otspec.blocks.trees import token_tree
 from otspec.blocks.trees.token_tree import TOP, TokenTree
 from otspec.models.base import MOST_DEPTH
@@ -199,10 +198,13 @@ def together(shapes: Iterable[Shape]) -> Shape:
 
 def _together(shapes: Iterable[Shape]) -> Shape:
     going = [shape for shape in shapes if shape.children]
-    alike = [shape for shape in going if shape.top == going[0].top]
-    if len(alike) < 2:
-        return alike[0] if alike else LEAF
-    if not alike[0].top:
+    if not going:
+        return LEAF
+    top = going[0].top
+    alike = [shape for shape in going if shape.top == top]
+    if len(alike) == 1:
+        return going[0]
+    if not top:
         return Shape(tuple(child for shape in alike for child in shape.children))
     children = []
     for rank in zip_longest(*(shape.children for shape in alike), fillvalue=LEAF):

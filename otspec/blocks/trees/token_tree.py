@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from otspec._base import arguments
-from otspec._base.arguments import as_list, plain_integer
-from otspec._base.arithmetic import IntArray
-from otspec._base.coerce import shown
-from otspec._base.extras import memory
+from otspec._base import IntArray, arguments, as_list, memory, plain_integer, shown
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import as_k
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from otspec._base.arithmetic import Number, as_scalar, is_exact
-from otspec._base.coerce import as_float
+from otspec._base import Number, as_float, as_scalar, is_exact
 from otspec._base.tables import print_table, say
 from otspec.cli.shared import arguments, options, output, progress
 from otspec.cli.shared.different_models import PROVED, accept_models

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from otspec._base.extras import needed
+from otspec._base import ArrowTable, needed
 from otspec._base.tables import listed, print_table, say
 from otspec.advice.advice import (
     Advice,
@@ -30,9 +30,6 @@ from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.datasets.english_letters import logged_file
 from otspec.traces import Warping
 from otspec.traces.readers import Source
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _BUNDLED_CHUNK = 60  # positions of a chunk of the bundled texts: enough chunks for workers
 _ROWS = 10  # choices that are shown, beside the best of each rule
@@ -216,7 +213,7 @@ def _kept(
     return complete
 
 
-def _table(advices: Sequence[Advice]) -> "pa.Table":
+def _table(advices: Sequence[Advice]) -> ArrowTable:
     """Return the choices of all advices, with a column that says what they are of."""
     pa = needed("pyarrow", "a table", "runs")
     tables = [advice.to_arrow() for advice in advices]

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from otspec._base.registry import meant
+from otspec._base import meant
 from otspec._base.tables import say
 from otspec.auditing import Instance, SearchReport, audit_over, random_instances
 from otspec.auditing.declared import TEST_SAMPLERS, named_parameters, takes

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
 
-from otspec._base.arithmetic import Number
-from otspec._base.coerce import plain
+from otspec._base import Number, plain
 from otspec._base.tables import listed, say
 from otspec.auditing import Audit, Witness
 from otspec.auditing import audit as audited

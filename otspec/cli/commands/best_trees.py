@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, NamedTuple
 
-from otspec._base.arithmetic import Number
+from otspec._base import Number
 from otspec._base.tables import print_table, say
 from otspec.blocks import (
     TREE_RULES,

@@ -4,15 +4,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from otspec._base.extras import needed
+from otspec._base import ArrowTable, needed
 from otspec._base.tables import print_table, say
-from otspec.blocks import Shape, StepCost, TreeComparison, as_seconds, compare_trees
-from otspec.blocks.block_verification import BlockVerification, TokenVerification
-from otspec.blocks.comparison import BlockComparison, compare_block_rules
+from otspec.blocks import (
+    BlockComparison,
+    BlockVerification,
+    Shape,
+    StepCost,
+    TokenVerification,
+    TreeComparison,
+    as_seconds,
+    compare_block_rules,
+    compare_trees,
+)
 from otspec.cli.commands.best_trees import Search, best_on_blocks, best_on_models
 from otspec.cli.shared import arguments, options, output, progress, warpings
 from otspec.cli.shared.trees import MEANING, read_tree
@@ -21,9 +29,6 @@ from otspec.frames import Rows
 from otspec.logged import LoggedBlock, compare_on_blocks, compare_trees_on_blocks
 from otspec.models import EndingModel, Model, TableModel, as_models, load_model
 from otspec.traces import Warping, load_trace
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _LARGEST = 200  # most tokens of a block, levels of a tree and children of a node
 
@@ -230,7 +235,7 @@ def _reported(
     return partial(_table, rows, trees)
 
 
-def _table(rows: Rows[BlockComparison], trees: Rows[TreeComparison]) -> "pa.Table":
+def _table(rows: Rows[BlockComparison], trees: Rows[TreeComparison]) -> ArrowTable:
     """Return a table with the columns of both, if there are trees."""
     pa = needed("pyarrow", "a table", "runs")
     parts = [part.to_arrow() for part in (rows, trees) if part]

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from otspec._base.arithmetic import Number, is_exact
+from otspec._base import Number, is_exact
 from otspec._base.tables import listed, print_table, say
 from otspec.cli.shared import arguments, options, output, progress
 from otspec.cli.shared.different_models import compare_models

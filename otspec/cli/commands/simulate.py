@@ -6,8 +6,7 @@ from typing import Annotated, Any, NamedTuple
 import click
 
 from otspec._base.tables import print_table, say
-from otspec.blocks import Shape
-from otspec.blocks.single_draft import BLOCK_RULES
+from otspec.blocks import BLOCK_RULES, Shape
 from otspec.blocks.trees.best.comparison import rules_for
 from otspec.cli.shared import arguments, options, output, run_paths
 from otspec.cli.shared.trees import MEANING, read_tree

@@ -12,9 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
-from otspec._base.arithmetic import Array, as_fractions, as_numbers, in_arithmetic, is_exact
-from otspec._base.coerce import plain
-from otspec._base.registry import meant
+from otspec._base import Array, as_fractions, as_numbers, in_arithmetic, is_exact, meant, plain
 from otspec._base.tables import say
 from otspec.distributions import Distribution, as_distribution
 from otspec.drafts import LAWS

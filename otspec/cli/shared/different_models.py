@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from otspec._base.arithmetic import Number
+from otspec._base import Number
 from otspec._base.tables import print_table, say
 from otspec.cli.shared.output import percent, print_json, shown, shown_set
 from otspec.distributions import Distribution

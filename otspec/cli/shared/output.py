@@ -5,19 +5,14 @@ import json
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import click
 
-from otspec._base.arithmetic import Number
-from otspec._base.coerce import shortened, written
-from otspec._base.extras import needed
+from otspec._base import ArrowTable, Number, needed, shortened, written
 from otspec._base.tables import say
 from otspec.estimate import Estimate, Quantity, value_of
 from otspec.frames import check_ending, write_table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def print_json(content: Any) -> None:
@@ -58,7 +53,7 @@ def percent(value: Number | Quantity) -> str:
     return f"{100 * float(value):.1f}%"
 
 
-TableMaker: TypeAlias = "Callable[[], pa.Table]"  # what a table is made by, if one is wanted
+TableMaker: TypeAlias = Callable[[], ArrowTable]  # what a table is made by, if one is wanted
 
 
 def command_line() -> str:

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from otspec._base.extras import needed
+from otspec._base import needed, write_text
 from otspec._base.tables import listed, say
-from otspec._base.writing import write_text
 from otspec.cli.shared import output, progress
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import Command, added, json_option, table_option

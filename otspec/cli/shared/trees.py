@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from otspec._base.coerce import shown
+from otspec._base import shown
 from otspec.blocks import Shape, TokenTree, as_shape
 from otspec.blocks.trees.token_tree import of_paths
 from otspec.files import read_file

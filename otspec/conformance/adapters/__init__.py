@@ -8,13 +8,13 @@ Emitted tokens have shape (B, L + 1), with −1 behind; nodes, kept lengths and 
 
 from otspec.conformance.adapters.chains import (
     flashinfer_chain,
+    llama_cpp_chain,
     transformers_chain,
     vllm_chain,
     vllm_runner_chain,
 )
+from otspec.conformance.adapters.decoders import candidates, hugging_face_decoder, mlx_decoder
 from otspec.conformance.adapters.forms import eagle_tree, links_of, paths_of
-from otspec.conformance.adapters.hugging_face import candidates, hugging_face_decoder
-from otspec.conformance.adapters.mlx import llama_cpp_chain, mlx_decoder
 from otspec.conformance.adapters.shapes import (
     draft_to_target,
     linked,

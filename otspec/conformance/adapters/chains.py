@@ -1,4 +1,4 @@
-"""The verifiers of chains of vLLM, FlashInfer and transformers."""
+"""The verifiers of chains of vLLM, FlashInfer, transformers and llama.cpp."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_flag
-from otspec._base.arithmetic import IntArray
+from otspec._base import IntArray, as_callable, as_flag
 from otspec.conformance.adapters.forms import (
     Tensor,
     as_array,
@@ -18,6 +17,7 @@ from otspec.conformance.adapters.forms import (
     tensor_of,
     torch_itself,
 )
+from otspec.conformance.adapters.shapes import on_logits, one_at_a_time, parameters_of
 
 
 def flashinfer_chain(function: Callable[..., Any]) -> Callable[..., Tensor]:
@@ -260,3 +260,39 @@ def vllm_runner_chain(
         return in_rows(emitted, rows).masked_fill(behind, -1)
 
     return verify
+
+
+def llama_cpp_chain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a verifier of blocks of ``common_sampler_sample_and_accept_n`` of llama.cpp.
+
+    It is a function of C++ in ``common/sampling.cpp``, of which a binding or a port is handed over:
+    a token is drawn from each row of the target, up to the first one that is not the draft. The
+    draft's probabilities are not looked at.
+
+    Parameters
+    ----------
+    function : callable
+        ``(logits, draft)`` of one text, (L + 1, V) in float32 and a list of L tokens → the tokens
+        that are kept, and the one after them. Where it does not draw from the shared generators of
+        Python, NumPy or PyTorch, it has to take ``seed`` as well.
+
+    Returns
+    -------
+    callable
+        ``(target, drafts) -> emitted tokens``, shape (B, L + 1), with −1 behind; also with ``seed``
+        if the function takes one.
+
+    Raises
+    ------
+    ValueError
+        No callable, or one that does not tell its parameters.
+    """
+    seeded = "seed" in parameters_of(function)
+
+    def verify(target: Any, drafts: Any) -> Any:
+        return function(as_array(target), as_array(drafts).tolist())
+
+    def verify_with_seed(target: Any, drafts: Any, seed: int) -> Any:
+        return function(as_array(target), as_array(drafts).tolist(), seed=seed)
+
+    return on_logits(one_at_a_time(verify_with_seed if seeded else verify))

@@ -7,9 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_parents, children_of
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.extras import needed
+from otspec._base import Array, IntArray, as_callable, as_parents, children_of, needed
 
 Tensor: TypeAlias = Any  # a tensor of PyTorch, which need not be installed
 

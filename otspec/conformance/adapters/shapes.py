@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_flag
-from otspec._base.coerce import shown
+from otspec._base import as_callable, as_flag, shown
 from otspec.conformance.adapters.forms import as_array, links_of, padded, paths_of, tensor_of
 
 ROWS = ("draft", "target", "drafts", "uniforms")  # arrays with one row for each text of a batch

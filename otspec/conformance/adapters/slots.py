@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_flag, as_real
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base import Array, IntArray, as_callable, as_flag, as_real
 from otspec.conformance.adapters.forms import (
     Tensor,
     as_array,

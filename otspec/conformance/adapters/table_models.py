@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.extras import needed
+from otspec._base import needed
 from otspec.auditing.black_box import seeded
 from otspec.conformance.adapters.forms import Tensor, tensor_of, torch_itself
 from otspec.models.base import CallableModel

@@ -8,11 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from otspec._base import Array, Frozen, IntArray, memory, needed, shown
 from otspec._base.arguments import as_callable, as_instance, as_tokens
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.coerce import shown
-from otspec._base.extras import memory, needed
-from otspec._base.frozen import Frozen
 from otspec.conformance.cases.cases import Case
 
 LIBRARIES = ("numpy", "torch")

@@ -7,9 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_callable
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Array, Frozen, IntArray, as_callable, cached_property
 from otspec.conformance.cases import warping
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.cases import Case, named

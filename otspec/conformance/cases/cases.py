@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.coerce import as_array
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Array, Frozen, IntArray, as_array, cached_property
 
 BEHIND = ("same", "garbage", "nan")
 """What may stand behind the drafts of a row: what would have been drafted, anything, or NaN."""

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import children_of
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base import Array, IntArray, children_of
 from otspec.blocks.policies import Policy
 from otspec.chance import law_of
 from otspec.conformance.cases.cases import Case

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base import Array, IntArray
 from otspec.conformance.cases.cases import Answer, Case, integers, named, prompted, symbols_of
 from otspec.conformance.cases.drafting import Sample, drafted
 from otspec.conformance.cases.kinds import Kind, Tokens

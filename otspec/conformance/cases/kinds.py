@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from otspec._base import Array, Frozen, IntArray, cached_property
 from otspec._base.arguments import as_instance, as_integer, children_of, depths_of
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen, cached_property
 from otspec.blocks.policies import Policy
 from otspec.blocks.trees.shapes import as_shape
 from otspec.conformance.cases.cases import (

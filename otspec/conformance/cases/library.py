@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import children_of
+from otspec._base import children_of
 from otspec.conformance.cases.cases import (
     BEHIND,
     Case,
@@ -198,10 +198,9 @@ def text_cases(length: int, vocabulary: int) -> list[Case]:
 @lru_cache
 def _small_texts(length: int) -> tuple[Case, ...]:
     """Return the small cases of texts, the same ones in each check: laws on them are kept."""
-    sizes = {name: len(pair[0]) for name, pair in TEXTS.items()}
     return tuple(
-        prompted(name, *pair, sizes[name] if sizes[name] ** (length + 1) <= MOST_TEXTS else 1)
-        for name, pair in TEXTS.items()
+        prompted(name, draft, target, n if (n := len(draft)) ** (length + 1) <= MOST_TEXTS else 1)
+        for name, (draft, target) in TEXTS.items()
     )
 
 

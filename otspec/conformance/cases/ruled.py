@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from otspec import blocks, rules
-from otspec._base.arguments import as_callable, as_choice, as_instance
-from otspec._base.arithmetic import Array
-from otspec._base.frozen import read_only
+from otspec._base import Array, as_callable, as_choice, as_instance, read_only
 from otspec.blocks.trees.shapes import as_shape
 from otspec.blocks.trees.verifiers.nodes import made_rule
 from otspec.conformance.cases.cases import Case

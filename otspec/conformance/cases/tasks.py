@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from otspec._base.arguments import children_of
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Frozen, cached_property, children_of
 from otspec.conformance.cases import library
 from otspec.conformance.cases.arrays import Form, placed, plain
 from otspec.conformance.cases.calling import Verifier

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import cached_property
+from otspec._base import Array, IntArray, cached_property
 from otspec.conformance.cases.cases import Case, begun, memoryless, remembering
 from otspec.warping import warped
 

@@ -5,8 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import IntArray
-from otspec._base.frozen import Frozen
+from otspec._base import Frozen, IntArray
 from otspec.auditing.sandbox import attempt
 from otspec.conformance.cases.arrays import plain
 from otspec.conformance.cases.calling import Randomness, Verifier, copied, written

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from otspec._base.frozen import Frozen
+from otspec._base import Frozen
 from otspec.auditing.black_box import seeded
 from otspec.chance import CannotFollowError
 from otspec.conformance.cases.calling import Verifier

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import IntArray
+from otspec._base import IntArray
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Kind

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chndtr, gammaln
 
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, IntArray
 
 MISS = 1e-3  # probability of missing a law at the distance to detect
 EARLY = (0.5, 0.75)  # shares of all samples at which a clearly near law passes, missing MISS/8 each

@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, IntArray
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.kinds import Kind
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import IntArray
+from otspec._base import IntArray
 from otspec.blocks import BlockVerificationPreprint
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import model_of

@@ -7,9 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.frozen import Frozen
-from otspec._base.registry import Registry, instance_of
+from otspec._base import Array, Frozen, IntArray, Number, Registry, instance_of
 from otspec.chance import LEAST, Branch, CannotFollowError, law_of
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.generated import Texts

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from otspec import rules
-from otspec._base.arguments import children_of
+from otspec._base import children_of
 from otspec.blocks import BlockVerification, TokenVerification, TraversalVerify
 from otspec.blocks.trees.verifiers.draft_selection import selected_by_depth
 from otspec.chance import Chance

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from otspec._base.arguments import children_of, depths_of
-from otspec._base.arithmetic import Array
+from otspec._base import Array, children_of, depths_of
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import patterns
 from otspec.conformance.cases.kinds import Kind

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec._base.arguments import children_of
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, IntArray, children_of
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import UNKNOWN
 from otspec.conformance.cases.kinds import Kind

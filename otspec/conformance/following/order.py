@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from otspec._base.arithmetic import Number
+from otspec._base import Number
 from otspec.chance import Branch
 from otspec.conformance.following.products import first
 from otspec.conformance.following.symbols import RandomNumber

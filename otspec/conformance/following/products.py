@@ -14,7 +14,7 @@ from typing import Any
 
 from numpy.polynomial import Polynomial
 
-from otspec._base.arithmetic import Number, exponential
+from otspec._base import Number, exponential
 from otspec.chance import Branch
 
 _SAME = 1e-6  # factors this close, relative to each other, count as the same: float32

@@ -8,15 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from otspec._base.arithmetic import (
-    Number,
-    exponential,
-    is_number,
-    over,
-    plain_number,
-    powered,
-    size_of,
-)
+from otspec._base import Number, exponential, is_number, over, plain_number, powered, size_of
 from otspec.chance import Branch, CannotFollowError
 from otspec.conformance.following.products import Product
 from otspec.conformance.following.uniform import Uniform

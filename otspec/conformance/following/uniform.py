@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from otspec._base.arithmetic import Number
+from otspec._base import Number
 from otspec.chance import Branch, CannotFollowError
 from otspec.conformance.following.products import Product, Products, Racer
 

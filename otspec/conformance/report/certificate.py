@@ -14,10 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from otspec._base.arguments import as_choice, as_instance, as_path
-from otspec._base.frozen import Shown
+from otspec._base import Shown, as_choice, as_instance, as_path, write_text
 from otspec._base.webpage import listed_items, page, table, verbatim
-from otspec._base.writing import write_text
 from otspec.conformance.report.rendering import body_of_html, body_of_markdown, pipes
 from otspec.conformance.report.report import Report
 

@@ -6,10 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from otspec._base.arguments import as_choice, as_flag, as_path
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen, Shown
-from otspec._base.writing import write_text
+from otspec._base import Array, Frozen, IntArray, Shown, as_choice, as_flag, as_path, write_text
 from otspec.conformance.evidence.evidence import Requirement
 from otspec.conformance.report.document import document_of
 from otspec.conformance.report.rendering import as_html, as_markdown, as_text

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from otspec import batch
-from otspec._base.arguments import children_of
-from otspec._base.arithmetic import Array
+from otspec._base import Array, children_of
 from otspec.blocks import BLOCK_RULES
 from otspec.conformance.cases.library import TABLES
 from otspec.models import TableModel

@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_choice, as_float_above, as_list, as_path, as_real
-from otspec._base.coerce import written
-from otspec._base.writing import write_text
+from otspec._base import as_choice, as_float_above, as_list, as_path, as_real, write_text, written
 from otspec.conformance.check import LEAST
 from otspec.conformance.evidence import evidence as sequential
 from otspec.conformance.vectors.answers import (

@@ -7,9 +7,7 @@ from operator import mul
 
 import numpy as np
 
-from otspec._base import arithmetic
-from otspec._base.arithmetic import Array, Number
-from otspec._base.coerce import counted
+from otspec._base import Array, Number, arithmetic, counted
 from otspec.distributions import Distribution, complement
 from otspec.drafts.base import TABLE_LIMIT, TooManyTuplesError
 from otspec.drafts.race import inside as race

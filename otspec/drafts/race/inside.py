@@ -41,7 +41,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base import Array, IntArray
 
 _MOST_COUNTS = 1 << 28  # most numbers that a quadrature holds (2 GB)
 _BLOCK = 16

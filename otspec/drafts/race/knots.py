@@ -29,7 +29,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base import Array, IntArray
 from otspec.drafts.race.inside import quadrature
 
 _LIGHT = 1 / 8

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base import Array, IntArray
 from otspec._base.compiling import compiled
 
 _LIGHT = 1 / 32  # up to here e^x − 1 is eight terms of its series, the next of which is below 1e-18
@@ -68,7 +68,8 @@ def pass_heavy(race: Array, missing: Array, arrived: Array) -> None:
         for i in range(len(race) - 1, 0, -1):
             for t in range(race.shape[1]):
                 race[i, t] = race[i, t] * missing[token, t] + race[i - 1, t] * arrived[token, t]
-        race[0] *= missing[token]
+        for t in range(race.shape[1]):
+            race[0, t] *= missing[token, t]
 
 
 fast_pass_light = compiled(pass_light)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, Number, is_exact, positive_part, prefix_sums
+from otspec._base import Array, IntArray, Number, is_exact, positive_part, prefix_sums
 from otspec.distributions import Distribution
 
 _SIDE = 2  # the square's side: any number above 1

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from otspec import ratios
-from otspec._base import arithmetic
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Frozen, arithmetic, cached_property
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.drafts.fixed import Certain

@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from otspec import ratios
-from otspec._base.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_number,
-    positive_part,
-    prefix_sums,
-    sums_by,
-)
+from otspec._base import Array, IntArray, Number, as_number, positive_part, prefix_sums, sums_by
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Independent, Masked, WithoutReplacement
 from otspec.drafts.base import Support, TooManyTuplesError, support

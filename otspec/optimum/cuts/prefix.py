@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from otspec import ratios
-from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, power, prefix_sums
+from otspec._base import Array, IntArray, Number, as_number, is_exact, power, prefix_sums
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.race.increments import inside_of_prefixes

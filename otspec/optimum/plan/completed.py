@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from otspec._base import Frozen, cached_property, plain
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, sums_by
-from otspec._base.coerce import plain
-from otspec._base.frozen import Frozen, cached_property
 from otspec.coupling import Coupling, accepted_weights
 from otspec.distributions import Distribution, DistributionLike, as_distribution, normalized
 from otspec.drafts import DraftLaw

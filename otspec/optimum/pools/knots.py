@@ -12,10 +12,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from otspec import ratios
+from otspec._base import Frozen, cached_property
 from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, sums_by, zeros
-from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 
+LEAST_SHARE = (
+    1e-290  # times the most drafts it is nothing beside 1, and still a float of all digits
+)
 Which: TypeAlias = IntArray | slice  # which knots: their numbers, or a stretch of them
 
 
@@ -73,12 +76,12 @@ class Knots(Frozen):
         if self.exact:
             rise = self.powers(k)
             return (rise[high] - rise[low]) / self._between(low, high)
-        share = np.minimum(self._between(low, high) / self._below[high], 1.0)
-        factor = np.full(len(share), float(k))
-        wide = share > 0
+        below = self._below
+        # For a width that is lost beside its knot the factor is k, as for any that is so small.
+        share = np.maximum(np.minimum(self._between(low, high) / below[high], 1.0), LEAST_SHARE)
         with np.errstate(divide="ignore"):  # from 0 to v: a share of 1
-            np.divide(-np.expm1(k * np.log1p(-share)), share, out=factor, where=wide)
-        return np.exp((k - 1) * self._logarithms[high]) * factor / self._below[-1]
+            factor = np.expm1(k * np.log1p(-share)) / -share
+        return np.exp((k - 1) * self._logarithms[high]) * factor / below[-1]
 
     def _between(self, low: Which, high: Which | int) -> Array:
         return (self.whole[high] - self.whole[low]) + (self.rest[high] - self.rest[low])
@@ -143,6 +146,8 @@ def chain_sums(terms: Array, parents: IntArray) -> Array:
     return sums[:-1]
 
 
+SHIFTS = (46, 44, 42, 40)
+"""How many of a float's bits cells leave out: 64 cells an octave are left, or more."""
 OCTAVES = 8
 """Equal bins cover target/draft from 2^−OCTAVES to 2^OCTAVES; the outermost are open-ended."""
 
@@ -157,21 +162,23 @@ class Histogram(Frozen):
         """Return the bin of each ratio."""
         return np.searchsorted(self.thresholds, keys, side="right").astype(np.intp)
 
-    def binned(self, draft: Distribution, target: Distribution) -> tuple[IntArray, Array, Array]:
-        """Return each token's bin, the last if it is never drafted, and both masses in each."""
+    def binned(
+        self, draft: Distribution, target: Distribution
+    ) -> tuple[IntArray, IntArray, Array, Array]:
+        """Return each token's bin among those with draft mass, which these are, and both masses."""
         from otspec._base import compiling
         from otspec.optimum.pools import knots_pass  # imports Numba, if it is there
 
-        if compiling.HAS_NUMBA and not is_exact(draft):
-            index, drafted, wanted = knots_pass.fast_binned(draft, target, self._ends, *self._cells)
-            return index, drafted, wanted
+        if compiling.HAS_NUMBA and not is_exact(draft) and self._cells is not None:
+            bins = len(self.thresholds) + 1
+            return knots_pass.fast_binned(draft, target, *self._cells, bins)
         index = self.place(ratios.target_to_draft(draft, target))
-        return index, *self.masses_at(index, draft, target)
+        return among_filled(index, *self.masses_at(index, draft, target))
 
     def masses_at(
         self, index: IntArray, draft: Distribution, target: Distribution
     ) -> tuple[Array, Array]:
-        """Return the masses of :meth:`binned` where each token's bin is known."""
+        """Return the draft and the target mass of the drafted tokens in each bin."""
         bins = len(self.thresholds) + 1
         wanted = np.where(draft > 0, target, draft)
         if is_exact(draft):
@@ -185,19 +192,38 @@ class Histogram(Frozen):
         return edges[:-1], edges[1:]
 
     @cached_property
-    def _ends(self) -> Array:
-        return np.append(self.thresholds, np.nan)
+    def _cells(self) -> tuple[IntArray, int, int] | None:
+        """What finds the bin of a ratio by its leading bits, the first cell, how many are left out.
 
-    @cached_property
-    def _cells(self) -> tuple[IntArray, int]:
-        """Return, for each cell of leading bits, how many thresholds lie below; the first cell."""
-        from otspec.optimum.pools.knots_pass import CELL_SHIFT
+        None where floats are too close to each other, or too many.
+        """
+        # A cell's number of thresholds below it, moved to the left, plus what is missing from its
+        # own threshold to its end. Below the first cell and above the last are two more.
+        bits, count = self.thresholds.view(np.int64), len(self.thresholds)
+        if not count:
+            return np.zeros(1, dtype=np.int64), 0, 0
+        for shift in SHIFTS if count < 1 << 16 else ():
+            lowest, highest = (bits[[0, -1]] >> shift).tolist()
+            starts = np.arange(lowest, highest + 1) << shift
+            below = np.searchsorted(bits, starts)
+            if np.diff(below, append=count).max() <= 1:
+                beyond = np.maximum(starts + (1 << shift) - bits[np.minimum(below, count - 1)], 0)
+                beyond[below == count] = 0
+                cells = np.concatenate([[0], (below << shift) + beyond, [count << shift]])
+                return cells, lowest - 1, shift
+        return None
 
-        if not len(self.thresholds):
-            return np.zeros(1, dtype=np.intp), 0
-        ends = self.thresholds[[0, -1]].view(np.int64) >> CELL_SHIFT
-        floors = (np.arange(ends[0], ends[1] + 1) << CELL_SHIFT).view(np.float64)
-        return np.searchsorted(self.thresholds, floors, side="left"), int(ends[0])
+
+def among_filled(
+    index: IntArray, drafted: Array, wanted: Array
+) -> tuple[IntArray, IntArray, Array, Array]:
+    """Keep the bins that hold draft mass: each token's among them, which they are, and masses."""
+    filled = np.flatnonzero(drafted > 0)
+    if len(filled) < len(drafted):
+        # Only tokens that are never drafted can be in an empty bin.
+        index = np.maximum(np.cumsum(drafted > 0) - 1, 0).take(index)
+        drafted, wanted = drafted[filled], wanted[filled]
+    return index, filled, drafted, wanted
 
 
 @lru_cache(maxsize=16)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base import Array, IntArray
 from otspec._base.compiling import compiled
 
 
@@ -30,31 +30,42 @@ fast_masses_in_parts = compiled(masses_in_parts)
 fast_sums_in_parts = compiled(sums_in_parts)
 
 
-CELL_SHIFT = 46  # how many of a float's bits a cell leaves out: 64 cells an octave are left
+BLOCK = 1024  # tokens whose ratios stay in the nearest cache
 
 
 def binned(
-    draft: Array, target: Array, edges: Array, first: IntArray, lowest: int
-) -> tuple[IntArray, Array, Array]:
-    """Return the bin of each token, and the draft and target mass of the drafted ones in each."""
-    n, last = len(draft), len(first) - 1
-    ratios = np.empty(n)
+    draft: Array, target: Array, cells: IntArray, lowest: int, shift: int, bins: int
+) -> tuple[IntArray, IntArray, Array, Array]:
+    """Return what :meth:`otspec.optimum.pools.knots.Histogram.binned` does, by its cells."""
+    n, last = len(draft), len(cells) - 1
+    found, ratios, places = np.empty(n, np.uint16), np.empty(BLOCK), np.empty(BLOCK, np.uint64)
+    drafted, wanted, rest = np.zeros(bins), np.zeros(bins), (1 << shift) - 1
+    bits = ratios.view(np.int64)
+    for start in range(0, n, BLOCK):
+        masses, others = draft[start : start + BLOCK], target[start : start + BLOCK]
+        own = found[start : start + BLOCK]
+        for i in range(len(masses)):
+            # 0 is added for a target of −0.
+            ratios[i] = others[i] / masses[i] + 0.0 if masses[i] > 0 else np.inf
+        for i in range(len(masses)):
+            # Places have no sign, so that none is counted from the end.
+            places[i] = np.uint64(max(0, min(last, (bits[i] >> shift) - lowest)))
+        for i in range(len(masses)):
+            # The bits that the cell leaves out carry into the number from the threshold on.
+            at = np.uint64((cells[places[i]] + (bits[i] & rest)) >> shift)
+            own[i] = at
+            drafted[at] += masses[i]
+            wanted[at] += others[i] if masses[i] > 0 else 0.0
+    filled, numbers, count = np.empty(bins, np.intp), np.empty(bins, np.intp), 0
+    for j in range(bins):
+        if drafted[j] > 0:
+            filled[count], drafted[count], wanted[count] = j, drafted[j], wanted[j]
+            count += 1
+        numbers[j] = max(count - 1, 0)
+    index = np.empty(n, np.intp)
     for i in range(n):
-        ratios[i] = target[i] / draft[i] if draft[i] > 0 else np.inf
-    bits, index = ratios.view(np.int64), np.empty(n, dtype=np.intp)
-    for i in range(n):
-        below = first[max(0, min(last, (bits[i] >> CELL_SHIFT) - lowest))]
-        index[i] = below + (ratios[i] >= edges[below])
-    drafted, wanted = np.zeros(len(edges)), np.zeros(len(edges))
-    for i in range(n):
-        bin_ = index[i]
-        while ratios[i] >= edges[bin_]:  # several thresholds in one cell
-            bin_ += 1
-        index[i] = bin_
-        if draft[i] > 0:
-            drafted[bin_] += draft[i]
-            wanted[bin_] += target[i]
-    return index, drafted, wanted
+        index[i] = numbers[found[i]]
+    return index, filled[:count], drafted[:count], wanted[:count]
 
 
 fast_binned = compiled(binned)

@@ -13,14 +13,12 @@ from typing import ClassVar
 import numpy as np
 
 from otspec import ratios
-from otspec._base import arithmetic
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.frozen import Frozen, cached_property, read_only
+from otspec._base import Array, Frozen, IntArray, Number, arithmetic, cached_property, read_only
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts.race.increments import inside_rises
 from otspec.drafts.single import ByRatio
-from otspec.optimum.pools.knots import Histogram, Knots, equal_bins
+from otspec.optimum.pools.knots import Histogram, Knots, among_filled, equal_bins
 
 UNITS = 512  # small units of mass are 2^−512
 
@@ -147,8 +145,7 @@ def by_bins(draft: Distribution, target: Distribution, count: int) -> Pools:
     bins = equal_bins(count)
     if arithmetic.is_exact(draft):
         bins = Histogram(in_arithmetic_of(draft, bins.thresholds))
-    index, drafted, wanted = bins.binned(draft, target)
-    return _filled(drafted, wanted, *bins.edges, index, draft)
+    return _filled(bins.binned(draft, target), *bins.edges, draft)
 
 
 def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) -> Pools:
@@ -163,7 +160,7 @@ def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) 
     np.minimum.at(low, occupied, keys)
     np.maximum.at(high, occupied, keys)
     masses = bins.masses_at(index, draft, target)
-    return _filled(*masses, low, high, index, draft)
+    return _filled(among_filled(index, *masses), low, high, draft)
 
 
 def merged(pools: Pools, ratios: Array, inner: Sequence[int]) -> Pools:
@@ -171,23 +168,18 @@ def merged(pools: Pools, ratios: Array, inner: Sequence[int]) -> Pools:
     first, ends = np.array([0, *inner]), np.array([*inner, len(ratios)])
     drafted, wanted = (np.add.reduceat(each, first) for each in (pools.draft, pools.target))
     index = np.repeat(np.arange(len(first)), ends - first)[pools.index]
-    return _filled(drafted, wanted, ratios[first], ratios[ends - 1], index, pools.tokens)
+    found = among_filled(index, drafted, wanted)
+    return _filled(found, ratios[first], ratios[ends - 1], pools.tokens)
 
 
 def _filled(
-    drafted: Array, wanted: Array, low: Array, high: Array, index: IntArray, tokens: Distribution
+    found: tuple[IntArray, IntArray, Array, Array], low: Array, high: Array, tokens: Distribution
 ) -> Pools:
-    """Return the bins that hold draft mass, given bounds on their ratios."""
-    filled = drafted > 0
-    if not filled.all():
-        # Only tokens that are never drafted can be in an empty bin.
-        drafted, wanted, low, high = (part[filled] for part in (drafted, wanted, low, high))
-        index = np.maximum(np.cumsum(filled) - 1, 0)[index]
+    """Return the bins that hold draft mass, given bounds on the ratios of all bins."""
+    index, filled, drafted, wanted = found
+    low, high = low[filled], high[filled]
     with np.errstate(over="ignore"):
-        floor, ceiling = (
-            low * drafted,
-            np.minimum(high * drafted, arithmetic.zeros(1, like=drafted) + 1),
-        )
+        floor, ceiling = low * drafted, np.minimum(high * drafted, 1 + 0 * drafted[0])
     # Rounding must not put a pool's own mass outside.
     floor, ceiling = np.minimum(floor, wanted), np.maximum(ceiling, wanted)
     return Pools(drafted, wanted, floor, ceiling, index, tokens)
@@ -227,66 +219,11 @@ def clipped_law(pools: Pools, heights: Array) -> SelectionLaw:
     """Return the law of slopes clip(target/draft, low, high), which is tight at the cut only."""
     # `heights` are G, convex over the knots. In pools of many ratios the slope is at least the
     # highest of them below the cut and at most the lowest above, as far as the law stays feasible.
-    level, excess, s = _levels(pools, heights)
-    # Below s: B_{j−1} = max(Q + level at j − 1, B_j − ceiling_j), going down from s.
-    surplus = arithmetic.suffix_sums(pools.ceiling[:s] - pools.target[:s])
-    below = level[: s + 1] + surplus
-    lifted = np.maximum.accumulate(below[::-1])[::-1]
-    # Above s: B_j = max(Q + level at j, B_{j−1} + floor_j), going up.
-    deficit = arithmetic.prefix_sums(pools.target[s:] - pools.floor[s:])
-    above = level[s:] + deficit
-    raised = np.maximum.accumulate(above)
-    masses = arithmetic.positive_part(
-        np.concatenate([pools.ceiling[:s] + np.diff(lifted), pools.floor[s:] + np.diff(raised)])
-    )
-    # B = G where it is Q + level and that is G.
-    own = np.concatenate([lifted == below, (raised == above)[1:]])
-    tight = own & (level == excess)
-    tight[[0, -1]] = True
-    _flatten_bottom(pools, masses, tight, s, lifted[0] - surplus[0])
-    _flatten_top(pools, masses, tight, s, raised[-1] - deficit[-1] - level[-1])
-    return SelectionLaw(pools, masses, tight, s)
+    from otspec._base.compiling import looped
+    from otspec.optimum.pools import clipping  # imports Numba, if it is there
 
-
-def _levels(pools: Pools, heights: Array) -> tuple[Array, Array, int]:
-    """Return the running maxima of G − Q towards its maximum, G − Q, and the knot s of that."""
-    # Q + level is the least law that is at least the target below s and at most above, pool by
-    # pool.
-    excess = heights - arithmetic.prefix_sums(pools.target)
-    s = int(np.argmax(excess))
-    below = np.maximum.accumulate(excess[: s + 1])
-    above = np.maximum.accumulate(excess[s:][::-1])[::-1]
-    return np.concatenate([below, above[1:]]), excess, s
-
-
-def _flatten_bottom(pools: Pools, masses: Array, tight: Array, s: int, left: Number) -> None:
-    """Give the lowest pools one slope, so that what is left at the bottom is used up there."""
-    # B starts at `left` instead of 0; the tangent from 0 keeps it convex.
-    if s == 0 or left <= 0:
-        return
-    with np.errstate(over="ignore"):  # the lowest slope is wanted
-        slopes = (left + np.cumsum(masses[:s])) / np.cumsum(pools.draft[:s])
-    last = int(np.argmin(slopes))
-    # Above the tangent point slopes are higher; by rounding those of light pools may not be.
-    slope, end = slopes[last], last + 1
-    masses[:end] = slope * pools.draft[:end]
-    masses[end:s] = np.maximum(masses[end:s], slope * pools.draft[end:s])
-    tight[1 : last + 1] = False
-
-
-def _flatten_top(pools: Pools, masses: Array, tight: Array, s: int, excess: Number) -> None:
-    """Give the highest pools one slope, so that the law's mass ends at 1 without ``excess``."""
-    if s == len(masses) or excess <= 0:
-        return
-    rest = np.cumsum(masses[s:][::-1]) - excess
-    if not arithmetic.is_exact(rest):
-        # What is only rounding must not be divided by the mass of a token that is hardly drafted.
-        rest[rest <= np.finfo(float).eps * np.arange(1, len(rest) + 1)] = 0
-    slopes = arithmetic.positive_part(rest) / np.cumsum(pools.draft[s:][::-1])
-    # Of equal slopes the one from furthest down: nothing but zeros means all the pools above s.
-    pools_above = len(slopes) - int(np.argmax(slopes[::-1]))
-    slope, first = slopes[pools_above - 1], len(masses) - pools_above
-    with np.errstate(over="ignore"):  # the lower one is wanted
-        masses[s:first] = np.minimum(masses[s:first], slope * pools.draft[s:first])
-    masses[first:] = slope * pools.draft[first:]
-    tight[first + 1 : -1] = False
+    one = arithmetic.as_number(1, like=heights)
+    rounding = 0 * one if arithmetic.is_exact(heights) else float(np.finfo(float).eps)
+    parts = pools.draft, pools.target, pools.floor, pools.ceiling, heights
+    masses, tight, cut = looped(clipping.clip, clipping.fast_clip, parts, one, rounding)
+    return SelectionLaw(pools, masses.astype(heights.dtype, copy=False), tight, cut)

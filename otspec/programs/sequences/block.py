@@ -7,10 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base import arithmetic
-from otspec._base.arguments import as_callable
-from otspec._base.coerce import plain
-from otspec._base.frozen import Frozen
+from otspec._base import Frozen, arithmetic, as_callable, plain
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.models.base import LanguageModel, Model
 from otspec.programs.formulation import ProgramBuilder, Size, arrow, check_size

@@ -7,9 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import as_instance, as_list, as_tokens
+from otspec._base import Frozen, as_instance, as_list, as_tokens, cached_property
 from otspec._base.arithmetic import Array, as_numbers, counted_power, zeros
-from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import as_distribution, check_alike
 from otspec.models.base import Prefix
 from otspec.models.joint_contexts import GivenBeginning, law_of_beginning

@@ -6,9 +6,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_list
+from otspec._base import as_callable, as_list, cached_property
 from otspec._base.arithmetic import Array, Number, as_number, counted_power, power, zeros
-from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts import IID, DraftLaw
 from otspec.models.base import LanguageModel

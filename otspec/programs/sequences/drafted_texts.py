@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from otspec._base.arguments import as_instance, as_tokens
+from otspec._base import Frozen, as_instance, as_tokens, cached_property
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, sums_by, zeros
-from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, as_distribution, as_k, check_alike
 from otspec.models.base import LanguageModel, Model, Prefix
 

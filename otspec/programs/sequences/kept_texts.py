@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_choice, as_instance
+from otspec._base import Frozen, as_callable, as_choice, as_instance, cached_property
 from otspec._base.arithmetic import Array, IntArray, Number, positive_part, zeros
-from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import check_alike
 from otspec.models.base import LanguageModel
 from otspec.programs.formulation import ProgramBuilder

@@ -8,9 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_integer
-from otspec._base.arithmetic import Array, IntArray, counted_power, zeros
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Array, Frozen, IntArray, as_integer, cached_property, counted_power, zeros
 from otspec.distributions import as_k
 from otspec.models.base import Model, Prefix, as_models
 from otspec.models.joint_contexts import JointContexts

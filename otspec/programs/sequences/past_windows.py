@@ -8,9 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_instance, as_integer
-from otspec._base.arithmetic import Number, counted_power, zeros
-from otspec._base.frozen import cached_property
+from otspec._base import Number, as_instance, as_integer, cached_property, counted_power, zeros
 from otspec.models.base import Prefix
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.formulation import ProgramBuilder, Size, check_size

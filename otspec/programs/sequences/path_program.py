@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from otspec._base import arithmetic
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.coerce import plain
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Array, Frozen, IntArray, Number, arithmetic, cached_property, plain
 from otspec.models.base import Prefix
 from otspec.programs.formulation import Size, check_size
 from otspec.programs.sequences import drafted_texts

@@ -4,10 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_instance, as_real
+from otspec._base import Frozen, as_callable, as_instance, as_real, cached_property, plain
 from otspec._base.arithmetic import IntArray, Number, as_number, is_exact, zeros
-from otspec._base.coerce import plain
-from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import check_alike
 from otspec.models.base import LanguageModel
 from otspec.programs.formulation import Size, check_size

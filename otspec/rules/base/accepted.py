@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import as_seed, as_size
+from otspec._base import Frozen, as_seed, as_size, cached_property, counted
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
-from otspec._base.coerce import counted
-from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import branches
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw

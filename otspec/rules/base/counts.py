@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, is_exact, power, quotient, refuse_long_power
+from otspec._base import Array, is_exact, power, quotient, refuse_long_power
 from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.base.rule import NotExactError
 

@@ -5,9 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Any, ClassVar, Self
 
-from otspec._base.arguments import as_callable
-from otspec._base.arithmetic import Array, IntArray, as_numbers, is_exact
-from otspec._base.frozen import cached_property
+from otspec._base import Array, IntArray, as_callable, as_numbers, cached_property, is_exact
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution, check_alike
 from otspec.drafts import IID, DraftLaw

@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Any, ClassVar, Self
 
-from otspec._base.arguments import as_choice, as_list
-from otspec._base.arithmetic import Array, zeros
-from otspec._base.coerce import shown
-from otspec._base.frozen import cached_property
+from otspec._base import Array, as_choice, as_list, cached_property, shown, zeros
 from otspec._base.registry import Registry, subclass_of
 from otspec.chance import Chance
 from otspec.coupling import Coupling

@@ -6,10 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_generator
-from otspec._base.arithmetic import Array, Number, as_number
-from otspec._base.extras import memory
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, Number, as_generator, as_number, memory
 from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw

@@ -6,9 +6,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from otspec._base.arguments import as_seed, as_size
+from otspec._base import Frozen, as_seed, as_size, cached_property
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, positive_part
-from otspec._base.frozen import Frozen, cached_property
 from otspec.coupling import Coupling, chances_of, residual_of
 from otspec.distributions import Distribution
 from otspec.drafts.base import inverted

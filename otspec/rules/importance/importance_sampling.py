@@ -6,9 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_choice, as_integer, as_list
-from otspec._base.arithmetic import Array, Number, as_number
-from otspec._base.frozen import cached_property
+from otspec._base import Array, Number, as_choice, as_integer, as_list, as_number, cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalized
 from otspec.drafts import IID, DraftLaw, Independent

@@ -5,7 +5,7 @@ The rows of ``masses``, (3, n), are the law that is selected so far, the next dr
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base import Array, IntArray
 from otspec._base.compiling import compiled, jitable
 
 _NEAR = 64  # a token that comes after so few later ones is put in its place; else it is set apart

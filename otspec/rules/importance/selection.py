@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, is_exact, zeros
+from otspec._base import Array, IntArray, is_exact, zeros
 from otspec._base.frozen import Frozen, cached_property, frozen
 from otspec.distributions import Distribution
 from otspec.rules.importance.stages import FEW, Stage, has_numba, stages_of

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, zeros
+from otspec._base import Array, IntArray, zeros
 
 
 def shared_pairs(masses: Array, wanted: Array) -> Array:

@@ -1,12 +1,12 @@
 """Stages of importance sampling, found one after the other (Canonical, alg. 1, remark 4)."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, is_exact, positive_part, zeros
-from otspec._base.extras import memory
+from otspec._base import Array, IntArray, is_exact, memory, positive_part, zeros
 from otspec.distributions import Distribution
 from otspec.drafts import Independent
 from otspec.programs import TruncatedImportance
@@ -17,6 +17,10 @@ from otspec.solvers import SolverName, solve
 FEW = 4_096  # up to so many tokens NumPy is as quick as loading what is compiled
 _BYTES_OF_PAIR = 80  # peak memory of a stage for each pair of free tokens
 _MOVED = 2_048  # most tokens that change places from stage to stage without all being sorted again
+_OFTEN = (
+    300  # pairs are shared out in loops from then on: those before took as long as loading them
+)
+_asked = count()
 _Share: TypeAlias = Callable[[Array, Array], Array]
 """(masses of pairs, what each token wants) → what each gets, as :func:`shared_pairs`."""
 
@@ -112,7 +116,7 @@ def _next(
     order = near[descending_again((target - selected * following)[near], near)]
     first, second = selected[order], following[order]
     certain = surely_selected(first, second, free)
-    share: _Share = shared_pairs
+    share: _Share = _shared
     if solver is not None:
         program = TruncatedImportance(Independent([selected, following]), target, free=free)
         share = _solved(program, solver)
@@ -168,6 +172,12 @@ def _share_out(
     shares = zeros(masses.shape, like=masses)
     np.divide(got, masses, out=shares, where=masses > 0)
     return shares
+
+
+def _shared(masses: Array, wanted: Array) -> Array:
+    """Share pairs out, compiled if it is asked for often."""
+    often = not is_exact(masses) and next(_asked) >= _OFTEN
+    return (quick_pairs if often and has_numba() else shared_pairs)(masses, wanted)
 
 
 def _solved(program: TruncatedImportance, solver: SolverName) -> _Share:

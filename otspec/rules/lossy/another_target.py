@@ -4,9 +4,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from otspec._base.arguments import as_real
-from otspec._base.arithmetic import Number, zeros
-from otspec._base.frozen import cached_property
+from otspec._base import Number, as_real, cached_property, zeros
 from otspec.distributions import Distribution
 from otspec.rules.lossy import base
 from otspec.rules.lossy.base import LARGEST, AgainstAnother

@@ -5,7 +5,7 @@ from functools import singledispatch
 from typing import Any
 
 from otspec import rules
-from otspec._base.arguments import as_instance
+from otspec._base import as_instance
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Hub, TopK, TopPlusOne, WithoutReplacement
 from otspec.optimum import Optimum

@@ -9,11 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_real
+from otspec._base import Registry, as_real, cached_property, shown, subclass_of
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
-from otspec._base.coerce import shown
-from otspec._base.frozen import cached_property
-from otspec._base.registry import Registry, subclass_of
 from otspec.chance import Chance
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number, is_exact, positive_part, prefix_sums, zeros
-from otspec._base.frozen import cached_property
+from otspec._base import Array, Number, cached_property, is_exact, positive_part, prefix_sums, zeros
 from otspec.chance import Chance
 from otspec.distributions import Distribution, complement, normalized
 from otspec.ratios import order, target_to_draft
@@ -54,7 +53,7 @@ class Cactus(LossyRule):
         """γ, shape (n,)."""
         variance = self.target * complement(self.target)
         bonus = (math.sqrt(2 * float(self.delta)) * np.sqrt(variance.astype(float))).tolist()
-        raised = self.target + zeros(len(bonus), like=self.target)
+        raised = self.target.copy()
         if is_exact(raised):
             raised += [type(mass)(more) for mass, more in zip(raised, bonus, strict=True)]
         else:

@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from otspec._base.arguments import as_real
+from otspec._base import as_real, cached_property
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, prefix_sums
-from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_pair, normalized
 from otspec.ratios import order, target_to_draft

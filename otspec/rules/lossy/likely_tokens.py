@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
+from otspec._base import Array, Number, as_number, cached_property, zeros
 from otspec._base.arguments import as_choice, as_integer, as_real
-from otspec._base.arithmetic import Array, Number, as_number, zeros
-from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import LARGEST_K, Distribution, normalized
 from otspec.drafts import SingleDraftLaw, TopK

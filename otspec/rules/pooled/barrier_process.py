@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number
+from otspec._base import Array, Number
 from otspec._base.compiling import compiled, jitable
 
 
@@ -59,6 +59,7 @@ def best_steps(
 fast_best_steps = compiled(best_steps)
 
 
+@jitable
 def rising(slopes: Array, widths: Array, tight: Array, ids: Array) -> Array:
     """Return slopes (m,) that rise between tight knots: stretches that fall get their mean."""
     # A law that is convex between its tight knots comes back as it is. In floats the slope of a
@@ -81,9 +82,7 @@ def rising(slopes: Array, widths: Array, tight: Array, ids: Array) -> Array:
     return result
 
 
-fast_rising = compiled(rising)
-
-
+@jitable
 def run(
     widths: Array, masses: Array, kinks: Array, tight: Array, ids: Array, one: Number
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
@@ -202,4 +201,40 @@ def sift_down(queue: Array, place: Array, deaths: Array, at: int, size: int) -> 
     queue[at], place[knot] = knot, at
 
 
-fast_run = compiled(run)
+def live(
+    slopes: Array, widths: Array, masses: Array, tight: Array, ids: Array, one: Number
+) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
+    """Return what :class:`otspec.rules.pooled.barriers.Barriers` holds, from ``lifetimes`` on.
+
+    ``slopes``, (m,): of the wanted law; the rest as for :func:`run`.
+    """
+    m, zero = len(widths), one - one
+    slopes = rising(slopes, widths, tight, ids)
+    # A knot without a kink is never a barrier: what is around it is one group from the start.
+    knots, kinks, firm, count = ids.copy(), np.full(m + 1, zero, masses.dtype), tight.copy(), 0
+    wide, heavy = kinks.copy(), kinks.copy()  # of what is from each such knot to the next
+    origins = ids[1:].copy()
+    for j in range(m + 1):
+        kink = zero
+        if 0 < j < m:
+            kink = max(slopes[j] - slopes[j - 1], zero)
+        if tight[j] or kink > zero or masses[j] / widths[j] <= masses[j - 1] / widths[j - 1]:
+            knots[count], kinks[count], firm[count] = j, kink, tight[j]
+            count += 1
+        if j < m:
+            wide[count - 1] += widths[j]
+            heavy[count - 1] += masses[j]
+            origins[j] = count - 1
+    found = run(
+        wide[: count - 1], heavy[: count - 1], kinks[:count], firm[:count], ids[:count], one
+    )
+    spans, rises, ends_of_knots, starts, ends, parents = found
+    lifetimes = np.full(m + 1, zero, masses.dtype)
+    for i in range(count):
+        lifetimes[knots[i]] = np.inf if firm[i] else ends_of_knots[i]
+    for g in range(len(starts)):
+        starts[g], ends[g] = knots[starts[g]], knots[ends[g]]
+    return lifetimes, starts, ends, spans, rises, parents, origins
+
+
+fast_live = compiled(live)

@@ -9,13 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 
-from otspec._base import arithmetic
+from otspec._base import Frozen, arithmetic, cached_property
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, prefix_sums
-from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution
 from otspec.drafts import IID, WithoutReplacement
@@ -231,41 +229,12 @@ def nearest_longer(lifetimes: list[Number]) -> list[int]:
 def find_barriers(law: SelectionLaw, heights: InsideMasses) -> Barriers:
     """Return barriers that select with the given law, in O(m log m)."""
     # Every knot that is not tight dies before 1; see the documentation for the proof.
-    # Both import Numba, if it is there.
-    from otspec._base import compiling
-    from otspec.rules.pooled import barrier_process
+    from otspec._base.compiling import looped
+    from otspec.rules.pooled.barrier_process import fast_live, live  # imports Numba, if it is there
 
-    widths, tight, one = law.pools.draft, law.tight, arithmetic.as_number(1, like=law.pools.draft)
-    masses = heights.rises
-    fast = compiling.HAS_NUMBA and not arithmetic.is_exact(widths)
-    rising = barrier_process.fast_rising if fast else barrier_process.rising
-    run = barrier_process.fast_run if fast else barrier_process.run
-    slopes = rising(*_arguments(fast, law.slopes, widths, tight))
-    kinks = arithmetic.zeros(len(tight), like=widths)
-    kinks[1:-1] = arithmetic.positive_part(np.diff(slopes.astype(widths.dtype, copy=False)))
-    # A knot without a kink is never a barrier: what is around it is one group from the start.
-    chords = masses / widths
-    there = tight.copy()
-    there[1:-1] |= (kinks[1:-1] > 0) | (chords[1:] <= chords[:-1])
-    knots = np.flatnonzero(there)
-    parts = (np.add.reduceat(each, knots[:-1]) for each in (widths, masses))
-    arguments = [*_arguments(fast, *parts, kinks[knots], tight[knots]), one]
-    found = run(*arguments)
-    spans, rises, ends_of_knots = (values.astype(widths.dtype, copy=False) for values in found[:3])
-    starts, ends, parents = (places.astype(np.intp, copy=False) for places in found[3:])
-    lifetimes = arithmetic.zeros(len(tight), like=widths)
-    lifetimes[knots] = ends_of_knots
-    lifetimes[tight] = np.inf
-    origins = np.repeat(np.arange(len(knots) - 1), np.diff(knots))
-    groups = knots[starts], knots[ends], spans, rises, parents, origins
-    return Barriers(law.pools, heights, lifetimes, *groups)
-
-
-def _arguments(fast: bool, *arrays: Array) -> list[Any]:
-    """Return what a loop takes: arrays, the last one as long as the knots, and their numbers."""
-    from otspec._base import compiling
-
-    every = (*arrays, np.arange(len(arrays[-1])))
-    if not fast:  # plain numbers in object arrays: scalars of typed arrays are slow
-        return [values.astype(object) for values in every]
-    return [compiling.unwriteable(values) for values in every]
+    parts = law.slopes, law.pools.draft, heights.rises, law.tight, np.arange(len(law.tight))
+    found = looped(live, fast_live, parts, arithmetic.as_number(1, like=law.slopes))
+    number, place = law.slopes.dtype, np.dtype(np.intp)
+    kinds = number, place, place, number, number, place, place
+    typed = (each.astype(kind, copy=False) for each, kind in zip(found, kinds, strict=True))
+    return Barriers(law.pools, heights, *typed)

@@ -7,10 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from otspec._base import arithmetic
-from otspec._base.arguments import as_real
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.frozen import cached_property
+from otspec._base import Array, IntArray, Number, arithmetic, as_real, cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_k
 from otspec.drafts.single import ByRatio

@@ -4,8 +4,7 @@ from math import comb
 
 import numpy as np
 
-from otspec._base import arithmetic
-from otspec._base.arithmetic import Array, IntArray, Number
+from otspec._base import Array, IntArray, Number, arithmetic
 from otspec.distributions import Distribution
 from otspec.optimum.pools.knots import power_slope
 from otspec.rules.pooled.barriers import Barriers

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number, as_number, is_exact, zeros
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, Number, as_number, is_exact, zeros
 from otspec.drafts.race.increments import check_steps
 
 _TOLERANCE = 1e-17

@@ -10,9 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base import arithmetic
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.frozen import cached_property
+from otspec._base import Array, IntArray, Number, arithmetic, cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts import WithoutReplacement

@@ -7,10 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_integer, plain_integer
+from otspec._base import Frozen, as_array, as_integer, plain, plain_integer, shown
 from otspec._base.arithmetic import Array, Number, as_numbers, is_exact, prefix_sums
-from otspec._base.coerce import as_array, plain, shown
-from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution
 from otspec.drafts.single import ByRatio
 from otspec.optimum.pools.pools import (

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_integer
+from otspec._base import as_integer, cached_property
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
-from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts import IID

@@ -9,8 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
-from otspec._base.frozen import cached_property
+from otspec._base import Array, IntArray, Number, as_number, cached_property, is_exact, zeros
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import WithoutReplacement

@@ -13,9 +13,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from otspec import ratios
-from otspec._base import arithmetic
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Array, Frozen, IntArray, Number, arithmetic, cached_property
 from otspec.distributions import Distribution
 
 

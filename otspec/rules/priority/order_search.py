@@ -14,9 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from otspec import ratios
-from otspec._base import arithmetic
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Array, Frozen, IntArray, Number, arithmetic, cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from otspec import ratios
-from otspec._base.arithmetic import Array, IntArray, Number, as_number, prefix_sums, sums_by, zeros
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, IntArray, Number, as_number, prefix_sums, sums_by, zeros
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw, Independent
 from otspec.rules.priority import cut_pools

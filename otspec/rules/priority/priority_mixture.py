@@ -10,10 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from otspec._base import Array, Frozen, IntArray, Number, as_array, cached_property, shown
 from otspec._base.arguments import as_integer, as_real, plain_integer
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.coerce import as_array, shown
-from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution

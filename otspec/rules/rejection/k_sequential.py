@@ -6,9 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base import arithmetic
-from otspec._base.arithmetic import Array, Number
-from otspec._base.frozen import cached_property
+from otspec._base import Array, Number, arithmetic, cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, normalized
 from otspec.estimate import Exact, Known

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from otspec._base import plain, shown
 from otspec._base.arithmetic import Array, Number, as_number, as_scalar, is_exact, refuse_long_power
-from otspec._base.coerce import plain, shown
 from otspec.distributions import Distribution
 from otspec.ratios import Pair, target_to_draft
 from otspec.rules.base.counts import HALVINGS, covers, crossing, geometric

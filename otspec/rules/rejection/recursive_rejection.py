@@ -8,11 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from otspec._base import arithmetic
-from otspec._base.arguments import as_permutation
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.coerce import shown
-from otspec._base.frozen import cached_property
+from otspec._base import Array, IntArray, Number, arithmetic, as_permutation, cached_property, shown
 from otspec.chance import Chance
 from otspec.coupling import residual_of
 from otspec.distributions import Distribution

@@ -4,7 +4,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, prefix_sums
+from otspec._base import Array, IntArray, prefix_sums
 from otspec.drafts.single import likeliest
 
 UNIT = 600

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base import Array, IntArray
 from otspec._base.compiling import compiled, jitable
 from otspec.rules.rejection.rejected_draws import UNIT, Heaviest
 

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, prefix_sums
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Array, Frozen, IntArray, cached_property, prefix_sums
 from otspec.distributions import Distribution
 from otspec.estimate import Estimate, Estimates
 from otspec.ratios import Ordered, Pair, target_to_draft

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_seed, as_size
-from otspec._base.arithmetic import Array, Number, as_number, prefix_sums, suffix_sums, zeros
+from otspec._base import Array, Number, as_number, as_seed, as_size, prefix_sums, suffix_sums, zeros
 from otspec.distributions import Distribution, normalized
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Estimate, Exact, Known

@@ -9,10 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_generator
+from otspec._base import as_array, as_generator, cached_property
 from otspec._base.arithmetic import Array, IntArray, as_number, over_one_denominator, zeros
-from otspec._base.coerce import as_array
-from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.coupling import match, matches
 from otspec.distributions import Distribution

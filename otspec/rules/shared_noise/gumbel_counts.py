@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base import Array, IntArray
 from otspec.rules.shared_noise.gumbel_panels import NEGLIGIBLE, Sorted, power_rows
 
 _NODES = 16  # nodes of the quadrature in each piece of time

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, Number, is_exact, over_one_denominator
-from otspec._base.frozen import cached_property
+from otspec._base import Array, IntArray, Number, cached_property, is_exact, over_one_denominator
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Exact, Known
 from otspec.ratios import Pair

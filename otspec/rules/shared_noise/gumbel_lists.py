@@ -8,8 +8,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, Number, is_exact
-from otspec._base.frozen import cached_property
+from otspec._base import Array, IntArray, Number, cached_property, is_exact
 from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.base.rule import NotExactError

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, prefix_sums
+from otspec._base import Array, prefix_sums
 
 _PANELS_PER_UNIT = 3  # panels in each unit of log ρ
 _TOLERANCE = 1e-11  # what each panel may be off by, as it is estimated, in the sum over all tokens

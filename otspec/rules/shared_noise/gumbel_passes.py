@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from otspec._base import compiling
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base import Array, IntArray, compiling
 from otspec._base.compiling import compiled
 
 

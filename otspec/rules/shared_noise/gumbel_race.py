@@ -36,7 +36,7 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, prefix_sums
+from otspec._base import Array, IntArray, prefix_sums
 from otspec.ratios import Pair
 from otspec.rules.shared_noise import gumbel_counts, gumbel_panels
 from otspec.rules.shared_noise.gumbel_counts import integrals

@@ -16,9 +16,8 @@ from typing import Any
 import click
 import numpy as np
 
-from otspec._base.arithmetic import Array
+from otspec._base import Array, in_one_step, write_text
 from otspec._base.tables import printable, say
-from otspec._base.writing import in_one_step, write_text
 from otspec.files import read_file
 from otspec.models.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, layers_of
 from otspec.traces.collect.models import NamedModels

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
+from otspec._base import Array
 from otspec.models import pretrained
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, IntArray
 from otspec.traces.collect.models import Models
 from otspec.traces.readers.logged_numbers import DRAFTED, warp
 

@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_flag, as_instance
-from otspec._base.arithmetic import Array
-from otspec._base.coerce import as_array
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, as_array, as_flag, as_instance
 from otspec.distributions import Distribution, as_distribution
 from otspec.models.warped import as_floats, checked_warp
 from otspec.warping import STEPS, name_of_order, warped
@@ -87,7 +84,7 @@ class Warp(Frozen):
                 return row
             with np.errstate(divide="ignore"):
                 row = np.log(row)
-        return warp(row, **self.options(), name=name)
+        return as_distribution(warp(row, **self.options(), name=name), name)
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
-from otspec._base.extras import refuse_too_large
+from otspec._base import Array, refuse_too_large
 from otspec.distributions import Distribution
 from otspec.files import StoredArray
 from otspec.traces.readers.logged_numbers import SIDES, Warp, Warping, check_logged, check_tokens

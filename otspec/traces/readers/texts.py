@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
+from otspec._base import Array
 from otspec.distributions import Distribution
 from otspec.files import StoredArray
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from otspec._base.writing import UNFINISHED, remove_unfinished
+from otspec._base import UNFINISHED, remove_unfinished
 from otspec.files import named_errors
 from otspec.traces.readers import ChangedInputError, Source
 from otspec.traces.runs.work import SCHEMA, Chunk, Work

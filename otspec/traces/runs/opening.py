@@ -11,8 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from otspec._base.extras import needed
-from otspec._base.writing import write_text
+from otspec._base import needed, write_text
 from otspec.traces.readers import Source
 from otspec.traces.runs.folder import RunFolder, identity_of, name_of, refuse_another
 from otspec.traces.runs.run import Run

@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
 
-from otspec._base.extras import let_arrow_do_without_pandas, needed
+from otspec._base import let_arrow_do_without_pandas, needed
 
 Graph = dict[str, tuple[Any, ...]]
 Get = Callable[[Graph, list[str]], Any]  # Dask's way to run a graph, the same for all schedulers

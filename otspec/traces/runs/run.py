@@ -9,9 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otspec._base.arguments import as_flag, as_path
+from otspec._base import UNFINISHED, ArrowTable, as_flag, as_path, write_text
 from otspec._base.extras import let_arrow_do_without_pandas, needed
-from otspec._base.writing import UNFINISHED, write_text
 from otspec.frames import Tabular
 from otspec.traces.readers import ChangedInputError, Source
 from otspec.traces.runs.folder import Identity, RunFolder, name_of, read_identity, refuse_changed
@@ -20,7 +19,6 @@ from otspec.traces.runs.work import Chunk, Label, Work, read_label, read_part, w
 
 if TYPE_CHECKING:
     import polars as pl
-    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -43,12 +41,12 @@ class FinishedRun(Tabular):
     sources: tuple[str, ...]
     parts: tuple[tuple[Path, Label], ...]
 
-    def tables(self) -> "Iterator[pa.Table]":
+    def tables(self) -> Iterator[ArrowTable]:
         """Yield the table of each part, one at a time, in order."""
         for path, label in self.parts:
             yield read_part(path, label)
 
-    def to_arrow(self) -> "pa.Table":
+    def to_arrow(self) -> ArrowTable:
         """Return the whole table of Arrow, which must fit into memory."""
         pa = needed("pyarrow", "a run over traces", "runs")
 
@@ -210,7 +208,7 @@ class Run:
         )
         return sum(done)
 
-    def tables(self) -> "Iterator[tuple[Source, pa.Table]]":
+    def tables(self) -> Iterator[tuple[Source, ArrowTable]]:
         """Yield source and table of each finished chunk, one at a time, in order.
 
         A part that was damaged since it was written, or is of another run, is a ValueError.

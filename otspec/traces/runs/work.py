@@ -12,8 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otspec._base.extras import needed
-from otspec._base.writing import in_one_step
+from otspec._base import ArrowTable, in_one_step, needed
 from otspec.rules.base.pair_rule import named_rules
 from otspec.rules.importance.importance_sampling import FREE
 from otspec.traces.comparison import compare
@@ -21,7 +20,6 @@ from otspec.traces.readers import Source
 from otspec.traces.readers.logged_numbers import Warping
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
 
@@ -71,7 +69,7 @@ class Label:
         return label
 
 
-def write_part(table: pa.Table, label: Label, path: Path) -> None:
+def write_part(table: ArrowTable, label: Label, path: Path) -> None:
     """Write a table with its label and a seal, in one step."""
     # The seal is the SHA-256 of the file with zeros in the seal's place. Pages have the checksums
     # of Parquet too, so that other readers can notice damage.
@@ -87,7 +85,7 @@ def write_part(table: pa.Table, label: Label, path: Path) -> None:
         part.write(content.replace(_BLANK, _MARK + _digest(content)))
 
 
-def read_part(path: Path, label: Label) -> pa.Table:
+def read_part(path: Path, label: Label) -> ArrowTable:
     """Read a table that was written with a label; a ValueError names a file that is not whole."""
     with _opened(path) as part:
         _check_label(part.metadata.metadata, label)
@@ -196,7 +194,7 @@ class Work(ABC):
     """
 
     @abstractmethod
-    def table_of(self, chunk: Chunk) -> pa.Table:
+    def table_of(self, chunk: Chunk) -> ArrowTable:
         """Return the results of a chunk, which depend on nothing but the chunk and this work.
 
         A ValueError says why there are none, in words that name the position; the run goes on.
@@ -228,7 +226,7 @@ class Settings(Work):
     def __post_init__(self) -> None:
         named_rules(self.only, self.laws)
 
-    def table_of(self, chunk: Chunk) -> pa.Table:
+    def table_of(self, chunk: Chunk) -> ArrowTable:
         """Compare the rules at the positions of a chunk: a row per comparison, in order."""
         pa = needed("pyarrow", "a run over traces", "runs")
 

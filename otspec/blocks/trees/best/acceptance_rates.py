@@ -6,8 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, Number, zeros
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, IntArray, Number, zeros
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.nodes import TokenRule, made_rule
 from otspec.models.base import Model, Prefix

@@ -6,8 +6,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, zeros
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Array, Frozen, IntArray, cached_property, zeros
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.blocks.trees.shapes import LEAF, Shape
 
@@ -86,29 +85,24 @@ class Shared(Frozen):
     nodes: int  # the largest number of nodes, with the children themselves
 
     @cached_property
-    def values(self) -> tuple[Array, ...]:
-        """Entry i at (law, t): the best sum of i terms with t nodes below the first i children."""
-        nothing = zeros((len(self.scores[0]), self.nodes + 1), like=self.scores[0])
-        return (nothing, *(values for values, _ in self._steps))
-
-    @cached_property
     def _steps(self) -> tuple[tuple[Array, IntArray], ...]:
         """For each child, the best sums with it, and how many nodes are below it then."""
-        steps = []
-        values = zeros((len(self.scores[0]), self.nodes + 1), like=self.scores[0])
+        # At (law, t): with t nodes below this child and those before it.
+        steps: list[tuple[Array, IntArray]] = []
         for number, each in enumerate(self.scores, start=1):
             # Entry m: the best term of this child with at most m nodes below it.
             best = np.maximum.accumulate(each, axis=1)[:, self.ends - 1]
-            values, below = _one_more(values, best, self.nodes - number)
-            steps.append((values, below))
+            before = steps[-1][0] if steps else 0 * best
+            steps.append(_one_more(before, best, self.nodes - number))
         return tuple(steps)
 
     def improve(self, widths: Sequence[int], values: Array) -> Iterator[tuple[int, int, int]]:
         """Raise the best E[τ], (laws, nodes + 1); yield (k, law, nodes) where k children do."""
         for k in widths:
             # A tree of t + k nodes has k children and t nodes below them.
-            better = self.values[k] > values[:, k:]
-            values[:, k:][better] = self.values[k][better]
+            best, _ = self._steps[k - 1]
+            better = best > values[:, k:]
+            values[:, k:][better] = best[better]
             for law, left in np.argwhere(better).tolist():
                 yield k, law, left + k
 
@@ -145,10 +139,10 @@ def all_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list[Ca
     # A tree is left out if another one has no more nodes and at least its E[τ] after every place:
     # by linearity the other one is at least as good as a subtree, whatever the tree above.
     candidates = [Candidate(LEAF, chances.nothing(len(chances.start)))]
-    for level in range(depth):
+    yield candidates
+    for _ in range(depth - 1):
+        candidates = _undominated(chances, candidates, nodes - 1)
         yield candidates
-        if level < depth - 1:
-            candidates = _undominated(chances, candidates, nodes - 1)
 
 
 def _undominated(chances: Chances, candidates: list[Candidate], nodes: int) -> list[Candidate]:
@@ -219,16 +213,16 @@ def _best(known: list[Kind], more: list[Kind], kept: Callable[[Kind], Array]) ->
 def likely_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list[Candidate]]:
     """Yield the candidates of at most 0, 1, … levels that are best at likely nodes."""
     candidates = [Candidate(LEAF, chances.nothing(len(chances.start)))]
+    yield candidates
     allotment = Allotment(chances, _likely_laws(chances, depth), nodes - 1)
-    for level in range(depth):
+    for _ in range(depth - 1):
+        trees = {tree for row in allotment.among(candidates).trees for tree in row}
+        kept = {each.tree: each.kept for each in candidates}
+        candidates = [
+            Candidate(tree, chances.worth([kept[child] for child in tree.children]))
+            for tree in sorted(trees, key=lambda tree: (tree.size, tree.text))
+        ]
         yield candidates
-        if level < depth - 1:
-            trees = {tree for row in allotment.among(candidates).trees for tree in row}
-            kept = {each.tree: each.kept for each in candidates}
-            candidates = [
-                Candidate(tree, chances.worth([kept[child] for child in tree.children]))
-                for tree in sorted(trees, key=lambda tree: (tree.size, tree.text))
-            ]
 
 
 def _likely_laws(chances: Chances, depth: int) -> Array:

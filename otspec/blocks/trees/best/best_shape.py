@@ -22,9 +22,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from otspec._base import Frozen, Number, Shown, as_number, cached_property
 from otspec._base.arguments import as_callable, as_choice, as_integer
-from otspec._base.arithmetic import Number, as_number
-from otspec._base.frozen import Frozen, Shown, cached_property
 from otspec.blocks.trees.best.acceptance_rates import Chances, chances_of_models
 from otspec.blocks.trees.best.allotment import KEEP, Allotment, best_at_every_place
 from otspec.blocks.trees.shapes import LEAF, Shape

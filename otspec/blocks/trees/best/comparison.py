@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Annotated, Any
 
-from otspec._base.arguments import MOST_ITEMS, as_flag, as_integer, as_list
+from otspec._base import MOST_ITEMS, as_flag, as_integer, as_list
 from otspec.blocks.decoding import simulate
 from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.blocks.trees.token_tree import as_text

@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_instance, as_integer, as_list, as_real
-from otspec._base.coerce import shown
-from otspec._base.frozen import Frozen
+from otspec._base import Frozen, as_callable, as_instance, as_integer, as_list, as_real, shown
 from otspec.blocks.trees.shapes import Shape
-from otspec.files import small_formats
-from otspec.files.base import read_file
+from otspec.files import read_file, small_formats
 
 MOST_TOKENS = 10**9  # most tokens of a call
 _SHORTEST, _LONGEST = 1e-100, 1e100

@@ -6,9 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from otspec._base import Array, Number, as_number, as_numbers, cached_property
 from otspec._base.arguments import as_callable, as_choice, as_integer
-from otspec._base.arithmetic import Array, Number, as_number, as_numbers
-from otspec._base.frozen import cached_property
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.chance import Chance

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, Number, as_whole, quotient
+from otspec._base import Array, IntArray, Number, as_whole, quotient
 from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.blocks.trees.verifiers.nodes import AcceptedChildren, Node, Nodes, Places
 from otspec.models.base import Prefix

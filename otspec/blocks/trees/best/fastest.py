@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from otspec._base.arguments import as_instance
-from otspec._base.arithmetic import Number
-from otspec._base.frozen import Shown
+from otspec._base import Number, Shown, as_instance
 from otspec.blocks.trees.best.best_shape import BestTree, BestTrees
 from otspec.blocks.trees.best.costs import StepCost
 from otspec.blocks.trees.shapes import LEAF, Shape

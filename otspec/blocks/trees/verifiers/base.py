@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
-from otspec._base.arguments import as_instance, as_tokens
-from otspec._base.arithmetic import Number
-from otspec._base.coerce import shown
+from otspec._base import Number, as_instance, as_tokens, shown
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree
 from otspec.blocks.trees.shapes import LEAF, Shape, as_shape

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from typing import Any, ClassVar
 
-from otspec._base.arguments import as_callable, as_flag
-from otspec._base.arithmetic import Number, zeros
+from otspec._base import Number, as_callable, as_flag, zeros
 from otspec.blocks.base import Outcome
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.best.expected import expected_kept

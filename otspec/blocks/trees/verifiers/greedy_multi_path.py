@@ -6,10 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_integer
+from otspec._base import as_integer, cached_property, counted, read_only, shown
 from otspec._base.arithmetic import Array, IntArray, Number, counted_power, zeros
-from otspec._base.coerce import counted, shown
-from otspec._base.frozen import cached_property, read_only
 from otspec.blocks.base import BlockRule, Outcome, enumerated_expected
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found, node_and_row
@@ -75,7 +73,7 @@ class GreatestPath(Model):
         if text not in self._known_shares:
             head, token = text[:-1], text[-1]
             below, own = (part[token] for part in self._below(head, self._share(head)))
-            self._known_shares[text] = below / (below + own) if own > 0 else own * 0 + 1
+            self._known_shares[text] = below / (below + own) if own > 0 else own + 1
         return self._known_shares[text]
 
     # Of texts that grow token by token each needs the ones before it.

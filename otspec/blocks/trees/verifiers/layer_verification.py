@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from otspec._base.arguments import as_callable, as_flag
-from otspec._base.arithmetic import Array, Number, positive_part
+from otspec._base import Array, Number, as_callable, as_flag, positive_part
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.leaf_to_root import rule_of_weight

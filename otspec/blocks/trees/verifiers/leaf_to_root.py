@@ -7,10 +7,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from otspec._base.arguments import as_flag
-from otspec._base.arithmetic import Array, Number, as_number, zeros
-from otspec._base.coerce import counted
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base import Array, Frozen, Number, as_flag, as_number, cached_property, counted, zeros
 from otspec.blocks.base import Outcome
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
@@ -23,9 +20,7 @@ from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, normalized
 from otspec.drafts import DraftLaw
 from otspec.models.base import BEGINNING, Prefix, as_beginnings
-from otspec.rules import PairRule
-from otspec.rules.base.accepted import NotExactError
-from otspec.rules.base.rule import Rule
+from otspec.rules import NotExactError, PairRule, Rule
 
 
 class Child(NamedTuple):

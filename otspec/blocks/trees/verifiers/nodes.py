@@ -7,15 +7,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from otspec import rules
+from otspec._base import Frozen, Registry, cached_property, counted, shown, subclass_of
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, over_one_denominator, zeros
-from otspec._base.coerce import counted, shown
-from otspec._base.frozen import Frozen, cached_property
-from otspec._base.registry import Registry, subclass_of
 from otspec.distributions import Distribution
 from otspec.drafts import TooFewTokensError
 from otspec.models.base import Model, Prefix
-from otspec.rules.base.rule import NotExactError, Rule
-from otspec.rules.naive_sampling import TargetOnly
+from otspec.rules import NotExactError, Rule, TargetOnly
 
 TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
 """(draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`."""

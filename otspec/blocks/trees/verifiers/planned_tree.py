@@ -8,9 +8,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from otspec._base import arithmetic
-from otspec._base.arithmetic import Array, IntArray, Number
-from otspec._base.frozen import Frozen, cached_property, read_only
+from otspec._base import Array, Frozen, IntArray, Number, arithmetic, cached_property, read_only
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.blocks.trees.verifiers.base import TreeRule
@@ -264,8 +262,8 @@ def concave_corners(value: Any, low: Any, high: Any) -> list[tuple[Any, Any]]:
 
     def between(left: Any, right: Any) -> list[tuple[Any, Any]]:
         (a, at_a, slope_a), (b, at_b, slope_b) = left, right
-        bend = max(at_a + slope_a * (b - a) - at_b, 0), max(at_b - slope_b * (b - a) - at_a, 0)
-        if min(bend) <= tolerance or slope_a <= slope_b:
+        bend = at_a + slope_a * (b - a) - at_b, at_b - slope_b * (b - a) - at_a
+        if min(bend) <= tolerance:
             return []
         # Where the tangents meet: that is a corner, or the function is below them there.
         place = a + bend[1] / (slope_a - slope_b)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from otspec._base.arguments import as_callable, as_flag
+from otspec._base import as_callable, as_flag
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.chance import Chance

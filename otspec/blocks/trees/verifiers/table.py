@@ -1,6 +1,6 @@
 """The rules for whole trees by name, which comparisons show beside those applied by depth."""
 
-from otspec._base.registry import Registry, subclass_of
+from otspec._base import Registry, subclass_of
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
 from otspec.blocks.trees.verifiers.traversal_verify import (

@@ -9,9 +9,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from otspec import rules
-from otspec._base.arguments import as_callable
-from otspec._base.arithmetic import Array, Number, positive_part
-from otspec._base.frozen import Frozen
+from otspec._base import Array, Frozen, Number, as_callable, positive_part
 from otspec.blocks.block_verification import LastToFirst
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.shapes import Shape

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
+from otspec._base import Array
 from otspec.conformance.following.order import Chosen, Pending, distinct
 from otspec.conformance.following.symbols import RandomNumber
 from otspec.conformance.following.torch.streams import TorchStreams

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
+from otspec._base import Array
 from otspec.conformance.following.order import Pending, extreme, place_among, ranked
 from otspec.conformance.following.torch.ledger import Ledger, is_tensor, objects
 from otspec.conformance.following.torch.rules import Call, Rule, mapped

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
+from otspec._base import Array
 from otspec.conformance.following.symbols import RandomNumber
 from otspec.conformance.following.torch.ledger import Ledger, is_tensor, objects
 

@@ -1,4 +1,4 @@
-"""Whole decoders of Hugging Face form: small models that have logits, a cache, and a device."""
+"""Whole decoders of Hugging Face form and of mlx-lm: small models that have logits and a cache."""
 
 import inspect
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_callable, as_flag
+from otspec._base import as_callable, as_flag, needed
 from otspec.conformance.adapters.forms import Tensor, as_array, tensor_of, torch_itself
 from otspec.conformance.adapters.shapes import Renamed, parameters_of
 from otspec.conformance.adapters.table_models import table_class, table_model
@@ -167,3 +167,81 @@ def _verified(tokens: list[int], declared: Tensor | None, target: Tensor) -> tup
             residual = (target[place] - draft).clamp(min=0)
             return place, torch.multinomial(residual, 1)
     return len(tokens), torch.multinomial(target[len(tokens)], 1)
+
+
+def mlx_decoder(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an engine for pipeline mode, from a decoder that takes two models of mlx-lm.
+
+    The models are small tables in the form that ``speculative_generate_step`` of
+    ``mlx_lm/generate.py`` takes, at commit d78bf58e217c: ``model(ids, cache=...)`` gives logits,
+    and ``make_cache()`` a list of one cache, which holds tokens and can be trimmed. Each text has
+    a seed of its own, which is given to ``mx.random.seed``.
+
+    Parameters
+    ----------
+    function : callable
+        ``(draft, target, prompt, length)`` with the prompt's ids as an array of mlx, (1,); it
+        returns the tokens after it.
+
+    Returns
+    -------
+    callable
+        For ``check(engine, kind="block", mode="pipeline")``.
+
+    Raises
+    ------
+    ValueError
+        No callable. When it is called: mlx is not installed.
+    """
+    as_callable(function, "function", "a decoder of draft, target, prompt and length")
+
+    def said(*, draft: Any, target: Any, prompts: Any, length: int, seed: int) -> Any:
+        mx = _mlx()
+        mx.random.seed(seed)
+        prompt = mx.array(as_array(prompts)[0].astype(np.uint32))
+        tokens = list(function(_Table(draft), _Table(target), prompt, length))[:length]
+        return np.array([int(token) for token in tokens])
+
+    names = ("draft", "target", "prompts", "length", "seed")
+    return one_by_one(Renamed(said, names))
+
+
+def _mlx() -> Any:
+    return needed("mlx.core", "a decoder of mlx-lm", "hf", " mlx")
+
+
+class _Table:
+    """A model of mlx-lm whose logits follow from the tokens that its cache holds."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.layers = model, [None]
+
+    def make_cache(self) -> "list[_Tokens]":
+        """Return the caches of all layers."""
+        return [_Tokens()]
+
+    def __call__(self, ids: Any, cache: "list[_Tokens] | None" = None) -> Any:
+        """Return the logits after each token that is handed over, shape (1, t, V)."""
+        mx: Any = _mlx()
+        held = self.make_cache()[0] if cache is None else cache[0]
+        new = np.array(ids).astype(np.int64)[0].tolist()
+        held.tokens += new
+        logits = as_array(self.model.logits(np.array([held.tokens])))
+        return mx.array(logits[:, -len(new) :].astype(np.float32))
+
+
+class _Tokens:
+    """A cache that holds the tokens themselves."""
+
+    def __init__(self) -> None:
+        self.tokens: list[int] = []
+        self.state: list[Any] = []
+
+    def is_trimmable(self) -> bool:
+        """Return whether the last tokens can be forgotten."""
+        return True
+
+    def trim(self, count: int) -> int:
+        """Forget the last tokens."""
+        del self.tokens[len(self.tokens) - count :]
+        return count
