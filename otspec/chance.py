@@ -93,10 +93,10 @@ class _Choice:
 
     __slots__ = ("_before", "_masses", "_total", "after", "options", "size")
 
-    def __init__(self, masses: Sequence[Number], least: float, before: tuple[Number, int]) -> None:
+    def __init__(self, masses: Sequence[Number], least: float, before: tuple[Any, int]) -> None:
         if masses and not isinstance(masses[0], float):
             masses, _ = as_whole(masses)  # which are faster compared, added and multiplied
-        total = sum(masses)
+        total: Any = sum(masses)
         # NaN fails this test, too: the total is NaN if a mass is.
         if not (total > 0 and min(masses) >= 0):
             raise ValueError
@@ -104,13 +104,13 @@ class _Choice:
         lowest = least * total if in_floats else 0
         self.size = len(masses)
         self.options = [i for i, mass in enumerate(masses) if mass > lowest]
-        self._masses = [masses[i] for i in self.options]
-        self._total = sum(self._masses) if in_floats else total
+        self._masses: list[Any] = [masses[i] for i in self.options]
+        self._total: Any = sum(self._masses) if in_floats else total
         self._before = before
-        self.after: list[tuple[Number, int] | None] = [None] * len(self.options)
+        self.after: list[tuple[Any, int] | None] = [None] * len(self.options)
         """The probability of the branch after each option, where one came by."""
 
-    def weigh(self, place: int) -> tuple[Number, int]:
+    def weigh(self, place: int) -> tuple[Any, int]:
         """Return the probability of the branch after an option: a number over a whole one."""
         mass, total = self._masses[place], self._total
         before, unit = self._before
@@ -124,7 +124,7 @@ class _Choice:
         return found
 
 
-def _quotient(mass: Number, unit: int) -> Number:
+def _quotient(mass: Any, unit: int) -> Number:
     return mass if unit == 1 else Fraction(mass, unit)
 
 
@@ -147,7 +147,7 @@ class Branch(Chance):
         self, path: Sequence[int] = (), least: float = 0.0, seen: list[Any] | None = None
     ) -> None:
         self._path, self._least = tuple(path), least
-        self._mass: tuple[Number, int] = 1, 1
+        self._mass: tuple[Any, int] = 1, 1
         self.taken: list[tuple[int, int]] = []
         """For each choice, which option of how many was taken."""
         self.refusal: CannotFollowError | None = None
@@ -166,10 +166,10 @@ class Branch(Chance):
     def choose(self, masses: Sequence[Number] | Array) -> int:
         """Return this branch's index; ``CannotFollowError`` for masses that are no such."""
         if len(self.taken) == len(self._seen):
-            self._open(masses.tolist() if isinstance(masses, np.ndarray) else masses)
+            self._open(masses)
         return self._take(len(masses))
 
-    def every(self, masses: Sequence[Number]) -> list[tuple[int, Number]]:
+    def every(self, masses: Sequence[Number] | Array) -> list[tuple[int, Number]]:
         """Return all indices that a last choice can take, and the probability of each branch."""
         choice = self._choice(masses)
         light = 1e-6 * self._least
@@ -182,15 +182,16 @@ class Branch(Chance):
             self._open((offered - wanted, wanted))
         return self._take(2) == 1
 
-    def _open(self, masses: Sequence[Number]) -> None:
+    def _open(self, masses: Sequence[Number] | Array) -> None:
         """Come to a choice that no branch before has come to."""
         if len(self.taken) >= MOST_CHOICES:
             raise self.refused(f"it makes more than {MOST_CHOICES:,} random choices in one run")
         self._seen.append(self._choice(masses))
 
-    def _choice(self, masses: Sequence[Number]) -> "_Choice":
+    def _choice(self, masses: Sequence[Number] | Array) -> "_Choice":
+        known = masses.tolist() if isinstance(masses, np.ndarray) else masses
         try:
-            return _Choice(masses, self._least, self._mass)
+            return _Choice(known, self._least, self._mass)
         except ValueError:
             raise self.refused(f"it chooses among chances {list(masses)[:8]}") from None
 
