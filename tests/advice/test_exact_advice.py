@@ -117,9 +117,11 @@ def test_chains_of_all_lengths_are_compared_by_both_rules(nodes, depth):
 
 
 def test_choices_are_ordered_by_speed_and_simpler_ones_lose_what_is_said():
-    advice = otspec.advise(COIN, draft_cost=1, target_cost=10, nodes=6, depth=3)
+    costs = {"draft_cost": 1, "target_cost": "10,10,10,12,14,16,18"}
+    advice = otspec.advise(COIN, **costs, nodes=6, depth=3)
     speeds = [choice.speed_up for choice in advice.choices]
     assert speeds == sorted(speeds, reverse=True)
+    assert speeds[0] > speeds[1]
     assert len({(choice.rule, choice.tree) for choice in advice.choices}) == len(speeds)
     for loss in advice.simpler:
         kind = next(one for one in advice.choices if (one.rule, one.tree) == (loss.rule, loss.tree))

@@ -187,6 +187,8 @@ def test_a_written_text_that_ends_counts_to_its_end():
 def test_a_dynamic_tree_along_a_text_is_counted_place_by_place(kind):
     draft, target = np.random.default_rng(5).dirichlet(np.ones(3), (2, 4))
     tokens, depth, written = (2, 0, 1, 2), 2, kind == "target"
+    if written:  # by a token that is never drafted, too
+        draft[1] = [0, 0.75, 0.25]
     along = Along.of(LoggedBlock(draft, target, tokens, (), target if written else None), depth)
     law = target if written else draft
     for least in (0.02, 0.1, 0.3):

@@ -260,6 +260,11 @@ def test_what_a_part_of_a_fault_returns(name, part, given, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-15, err_msg=machine)
 
 
+def test_after_a_node_that_is_not_drafted_all_symbols_are_equally_likely():
+    setting = setting_of(TREE, CASE)
+    assert setting.draft[0][-1] == setting.target[0][-1] == [0.25] * 4
+
+
 def test_a_draft_equal_to_an_earlier_sibling_is_skipped():
     assert machine_of("duplicates skipped", drafts=(2, 2, 0, 1)).children(TEXT) == [0]
 

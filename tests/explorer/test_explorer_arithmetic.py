@@ -10,7 +10,7 @@ import instances
 import numpy as np
 import oracles
 from explorer_arithmetic import CLOSE, LAW_CLASSES, apart, evaluated
-from searching import enough
+from searching import NIGHTLY
 
 import otspec
 from otspec.drafts.single import LAWS, SingleDraftLaw
@@ -49,7 +49,7 @@ def _checked(pair: tuple[Sequence[float], Sequence[float]]) -> dict[str, list[fl
 
 @cache
 def _cases() -> list[dict[str, Any]]:
-    pairs = _random_pairs(0, enough(1_000)) + list(instances.extreme_pairs(1, 200, 8))
+    pairs = _random_pairs(0, 1_000 if NIGHTLY else 100) + list(instances.extreme_pairs(1, 200, 8))
     return [_checked(pair) for pair in pairs]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -30,6 +31,7 @@ EXTRAS = {
 }  # fmt: skip
 
 
+@cache
 def entries(name):
     """The requirements of a file, with the number of hashes of each."""
     text = text_of(f"requirements/{name}.txt")

@@ -168,6 +168,23 @@ def test_drafted_blocks_give_means_without_bias(rule):
     assert found.tokens_per_call.value == pytest.approx(1 + np.mean(wanted))
     with pytest.raises(ValueError, match="drafted blocks, whose tokens are weighted, give means"):
         found.draw(5)
+    counted = AcceptLengths(found.drafted, found.tally, bounded=True)
+    for both in (found + counted, counted + found):
+        with pytest.raises(ValueError, match="drafted blocks, whose tokens are weighted"):
+            both.draw(5)
+
+
+def test_texts_of_one_rate_have_intervals_of_no_width():
+    """Rounding takes some of the squares, which are all 0, below it."""
+    rng, below = np.random.default_rng(3), 0
+    for _ in range(50):
+        tally = Tally.of(np.outer(rng.uniform(1, 9, 5), rng.uniform(1, 9, 3)))
+        value, low, high = tally.ratio(np.array([1.0, 0, 0]), np.array([0, 1.0, 0]))
+        direction = np.array([1.0, -value, 0])
+        below += direction @ tally.products @ direction < 0
+        assert low == pytest.approx(value, rel=1e-6)
+        assert high == pytest.approx(value, rel=1e-6)
+    assert below > 5
 
 
 def test_rates_of_noisy_estimates_are_those_of_a_law():

@@ -15,6 +15,7 @@ import pytest
 import trace_files as files
 from command_line import complaint, run
 from docs_scripts import script
+from explorer_page import FLAGS
 from matplotlib.image import imread
 
 from otspec.cli.main import main
@@ -115,7 +116,7 @@ def browser():
 
 def browse(browser, profile, *options):
     command = [
-        browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+        browser, "--headless", "--disable-dev-shm-usage", *FLAGS,
         f"--user-data-dir={profile}", "--window-size=1000,2600", "--enable-logging=stderr",
         "--host-resolver-rules=MAP * ~NOTFOUND", *map(str, options),
     ]  # fmt: skip
@@ -126,12 +127,11 @@ def browse(browser, profile, *options):
 
 def test_a_browser_shows_the_report(report, browser, tmp_path):
     picture, address = tmp_path / "report.png", report.as_uri()
-    done = browse(browser, tmp_path / "profile", "--dump-dom", address)
+    done = browse(browser, tmp_path / "profile", "--dump-dom", f"--screenshot={picture}", address)
     assert "CONSOLE" not in done.stderr
     shown = Elements(done.stdout)
     assert shown.counts["svg"] == Elements(report.read_text(encoding="utf-8")).counts["svg"]
     assert shown.counts["tr"] == Elements(report.read_text(encoding="utf-8")).counts["tr"]
-    browse(browser, tmp_path / "profile", f"--screenshot={picture}", address)
     colors = np.unique(imread(picture).reshape(-1, 4), axis=0)
     # Text, lines of many colors and the shaded gap, not an error page.
     assert len(colors) > 200

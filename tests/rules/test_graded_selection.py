@@ -44,6 +44,18 @@ def test_the_rule_is_what_the_documentation_says():
     assert several > of_all(10)
 
 
+def test_a_token_is_below_a_knot_as_often_as_it_is_put_in_pools_there():
+    straddling = 0
+    for draft, target, k, m in instances(705, 40):
+        pools = PooledSelection(draft, target, k, Graded(m))._pools
+        tokens, knots = np.arange(len(draft)), np.arange(len(pools.draft) + 1)
+        for token, row in enumerate(pools.below(tokens, knots).tolist()):
+            ways = {pool: chance for (pool,), chance in pools.placements([token])}
+            assert row == [sum(ways[pool] for pool in ways if pool < knot) for knot in knots]
+            straddling += len(ways) > 1
+    assert straddling > of_all(10)
+
+
 def test_it_is_lossless_and_says_what_it_accepts():
     hit = 0
     for draft, target, k, m in instances(701, 60):

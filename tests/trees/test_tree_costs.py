@@ -75,10 +75,10 @@ def test_what_says_no_seconds_is_refused(given, message):
 
 def test_seconds_of_a_text_are_no_file_and_those_of_batches_are_between():
     assert as_load_seconds("1:1,3:2")(1, 2) == 1.5
-    costs = as_load_seconds({1: "1:1,3:2", 5: 4})
+    costs = as_load_seconds({1: "1:1,3:2", 5: 4, 7: 5})
     assert (costs(1, 2), costs(5, 9), costs(2, 3), costs.alone(3)) == (1.5, 4, 2.5, 2)
-    for batch in (0, 6):
-        message = f"batch is {batch}, and costs are given for 1 to 5 rows: measure them"
+    for batch in (0, 8):
+        message = f"batch is {batch}, and costs are given for 1 to 7 rows: measure them"
         with pytest.raises(ValueError, match=message):
             costs(batch, 1)
 

@@ -133,26 +133,27 @@ def work_on(
 ) -> TextChances:
     """Return what must be computed of sources to advise on them."""
     looked = tuple(warpings)
-    shortest = min(sources, key=_tokens)
-    if depth is not None and depth > _tokens(shortest):
+    lengths = lengths_of(sources)
+    shortest = min(lengths)
+    if depth is not None and depth > shortest:
+        name = sources[lengths.index(shortest)].name
         raise ValueError(
-            f"depth is {depth}, but texts of {shortest.name} have {_tokens(shortest)} tokens: use "
-            "fewer levels"
+            f"depth is {depth}, but texts of {name} have {shortest} tokens: use fewer levels"
         )
     if of_target(sources):
         on_texts.refuse_lossy(search.asked)
         for warping in looked:
             check_drawn(sources[0], warping, drawn)
     rules = tuple(rule.name for rule in search.rules)
-    levels = min(depth or DEEPEST, _tokens(shortest), search.nodes)
+    levels = min(depth or DEEPEST, shortest, search.nodes)
     search.check_levels(levels)
     off = None if search.lossy is None else float(search.lossy.total_variation)
     return TextChances(rules, search.widest, levels, looked, drawn, off)
 
 
-def _tokens(source: Source) -> int:
-    """Return how many tokens each text of a source has."""
-    return source.tokens.shape[-1] if source.tokens is not None else 0
+def lengths_of(sources: Sequence[Source]) -> list[int]:
+    """Return how many tokens each text of a source has, of sources found with their tokens."""
+    return [source.tokens.shape[-1] for source in sources if source.tokens is not None]
 
 
 def check_drawn(source: Source, warping: Warping, drawn: Warp) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from otspec._base import Array, as_instance, as_list, as_real
 from otspec.advice.api import blocks_in, is_paths
 from otspec.advice.evaluation.choices import NO_DRAFT
-from otspec.advice.evaluation.streaming import check_drawn, sources_at
+from otspec.advice.evaluation.streaming import check_drawn, lengths_of, sources_at
 from otspec.advice.loads.advice import Load, LoadAdvice
 from otspec.advice.loads.cuts import TREE, WHOLE, Cut, Tallied, cuts_of, tallied
 from otspec.advice.on_texts import FoldedTally
@@ -233,7 +233,6 @@ def _texts_of(logs: Any, warping: Warping, drawn: Warp) -> LoggedTexts:
 
 def texts_in(sources: Sequence[Source], warping: Warping, drawn: Warp) -> LoggedTexts:
     """Return the texts of files, which are read as they are looked at."""
-    lengths = [source.tokens.shape[-1] for source in sources if source.tokens is not None]
     name = sources[0].name if len(sources) == 1 else f"{len(sources)} sources"
 
     def texts() -> Iterator[tuple[int, LoggedBlock]]:
@@ -248,4 +247,4 @@ def texts_in(sources: Sequence[Source], warping: Warping, drawn: Warp) -> Logged
                     yield first + each.cluster, each.block()
             first += source.clusters
 
-    return LoggedTexts(texts(), min(lengths), f"{name} ({warping})")
+    return LoggedTexts(texts(), min(lengths_of(sources)), f"{name} ({warping})")

@@ -96,8 +96,8 @@ def advise(
     Pooled selection without replacement takes most of the time: --rule names others.
 
     Costs by load are a .csv of three columns: batch, tokens of a row, and seconds. With them, or
-    with --batch, another table shows how many tokens to draft at each batch size. The first table
-    is for the smallest batch.
+    with --batch, another table shows how many tokens to draft at each batch size. The other tables
+    are for one row, or for the smallest batch of the .csv.
 
     Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
     could not be written after the results, 2 bad input.

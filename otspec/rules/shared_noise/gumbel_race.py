@@ -262,7 +262,7 @@ class _Race:
         found = NodeSlopes(self._tokens, self._nodes, self._starts, self._most, self._shares)
         terms, lifted = found.terms()[..., -1]
         slopes[: self._starts[-1]] = found.by_token()
-        factors = np.zeros((len(self._rho), 7))
+        factors = np.empty((len(self._rho), 7))
         for inside, nodes, weights, rows in self._served:
             wanted = self._tokens.target[inside, None]
             factors[inside] = wanted * (weights @ terms[nodes])
