@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from batch_backends import library
 from batch_calls import CALLS, MASKED, ROWS, TARGETS
+from batch_paths import taking
 from each_case import each
 
 from otspec import batch
@@ -230,6 +231,29 @@ def test_any_layout_of_memory_gives_the_same(function):
             .reshape(values.shape)
         )
     )
+
+
+def test_several_axes_of_rows_are_rows():
+    """Of three calls, the second with its rows in reverse, one has two axes of rows."""
+    for function, call in CALLS.items():
+        arrays = [isinstance(value, np.ndarray) for value in call.values()]
+        calls = [
+            [
+                value[::step] if own else value
+                for own, value in zip(arrays, call.values(), strict=True)
+            ]
+            for step in (1, -1, 1)
+        ]
+        whole = [
+            np.stack(values) if own else values[0]
+            for own, *values in zip(arrays, *calls, strict=True)
+        ]
+        with taking("arrays"):
+            each_call = [parts(function(*arguments)) for arguments in calls]
+            found = parts(function(*whole))
+        for one, wanted in zip(found, map(np.stack, zip(*each_call, strict=True)), strict=True):
+            assert one.dtype == wanted.dtype, function
+            np.testing.assert_array_equal(one, wanted, str(function))
 
 
 @each("function", CALLS, ids=names)

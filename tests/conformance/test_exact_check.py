@@ -77,7 +77,7 @@ def test_recursive_rejection_is_right_on_all_cases(shape):
     assert report.detectable < 1e-4
     assert len(report.cases) > 15
     for tried in report.cases:
-        assert (tried.size, tried.evidence) == (0, 0.0)
+        assert (tried.size, tried.needs.size, tried.evidence) == (0, 0, 0.0)
         if tried.case in ROWS:
             # An error of 1e-6 in each cell is half of as much total variation.
             cells = len(tried.expected)

@@ -181,6 +181,17 @@ PYTHON = {
     "nothing": lambda u: (u * 0 == 0, u >= 0, u <= 1, u > 1, u < 0),
     "true": bool,
     "several": lambda u: (u < 0.2, u < 0.7, 1 - u < 0.5),
+    "powers of one number": lambda u: (u**2 < u**3, u**3 < u**2, u > u**2, u < u),
+    "roots of one number": lambda u: (u**0.5 < u**0.25, -(u**2) < -(u**3), 1 / u < 1 / u**2),
+    "multiples of one clock": lambda u: (
+        -2 * np.log(u) < -3 * np.log(u),
+        3 * np.log(u) < 2 * np.log(u),
+        np.log(u) < np.log(u),
+    ),
+    "logarithms of one clock": lambda u: (
+        np.log(-2 * np.log(u)) < np.log(-3 * np.log(u)),
+        np.log(-np.log(u)) > 1 + np.log(-np.log(u)),
+    ),
 }
 
 

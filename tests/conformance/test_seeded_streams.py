@@ -10,6 +10,9 @@ from small_verifiers import coupled
 import otspec
 from otspec.chance import CannotFollowError
 from otspec.conformance import check, exact_kernel, exact_law, exact_texts
+from otspec.conformance.cases.arrays import Form
+from otspec.conformance.exact_check import Followed
+from otspec.conformance.following.torch.streams import NEW
 from otspec.models import memoryless
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make backends")
@@ -273,3 +276,6 @@ def test_a_generator_of_torch_that_a_check_hands_over_has_new_numbers():
 
     report = check(torch_coupled, mode="exact", shape=1, arrays="torch")
     assert report.passed, report
+    for call in range(2):
+        handed = Followed(Form("torch"), None, call).of("generator", 1, 1)
+        assert handed.initial_seed() == NEW + call  # from NEW on no numbers come again

@@ -15,14 +15,6 @@ def test_three_distinct_drafts_of_equal_distributions_are_accepted():
     assert abs(Distinct(draft, draft, 4).acceptance() - 1) <= 40 * EPS
 
 
-def test_estimates_of_several_numbers_are_those_of_each():
-    draft, target = np.random.default_rng(3_311).dirichlet(np.full(40, 0.5), (2,))
-    found = Distinct.acceptances(draft, target, (2, 8, 5))
-    rules = [Distinct(draft, target, k) for k in (2, 8, 5)]
-    assert found == [rules[0].acceptance(), *(rule.estimate().probability for rule in rules[1:])]
-    assert found[0] < found[2].value < found[1].value < 1
-
-
 @pytest.mark.parametrize(("heavy", "k"), [(1, 2), (1, 3), (1, 4), (2, 3), (2, 4)])
 def test_many_distinct_drafts_off_a_few_heavy_tokens(heavy, k):
     draft = np.full(40, 5e-324)

@@ -38,7 +38,7 @@ class Candidate:
     fault: Fault
     rule: RightRule
     machine: type[Machine]  # of the fault, which may be stronger or weaker
-    other: bool = False  # whether cases are read as what they may be, too
+    other: bool  # whether cases are read as what they may be, too
     likelihood: float = 0.0
     misfits: int = 0
 

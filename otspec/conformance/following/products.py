@@ -155,7 +155,7 @@ def _time(product: Number) -> float:
 
 def _integral(bounds: Sequence[tuple[float, float]]) -> float:
     """Return the chance that each of the first times of a Poisson process is between its bounds."""
-    edges = sorted({0.0, math.inf, *(edge for pair in bounds for edge in pair)})
+    edges = sorted({edge for pair in bounds for edge in pair})
     cells = list(pairwise(edges))
     density = [Polynomial([1.0]) for _ in cells]
     for place, (low, high) in enumerate(bounds):
