@@ -7,15 +7,8 @@ from math import comb, factorial, prod
 
 import numpy as np
 
-from otspec._base import Formula, as_flag, as_integer, counted, needed
-from otspec._base.arithmetic import (
-    Array,
-    Number,
-    as_number,
-    over_one_denominator,
-    quotient,
-    refuse_long_power,
-)
+from otspec._base import Array, Formula, Number, as_flag, as_integer, counted, needed
+from otspec._base.arithmetic import as_number, over_one_denominator, quotient, refuse_long_power
 from otspec.distributions import DistributionLike, as_distribution, as_k, as_pair, token_set
 
 

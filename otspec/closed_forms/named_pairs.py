@@ -1,22 +1,12 @@
 """Pairs with closed forms (SpecTr, app. B), bits (Block, sec. 3.1; Theory, 7 and 8), and k-Seq."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from otspec._base import Formula, as_integer, as_real, needed
-from otspec._base.arithmetic import (
-    Array,
-    Number,
-    as_number,
-    as_numbers,
-    over_one_denominator,
-    power,
-    quotient,
-)
+from otspec._base import Array, Formula, Number, as_integer, as_real, needed
+from otspec._base.arithmetic import as_number, as_numbers, over_one_denominator, power, quotient
 from otspec.distributions import as_k, as_pair
 
 

@@ -4,18 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from otspec._base import write_text
-from otspec._base.webpage import (
-    Cell,
-    beside,
-    escaped,
-    key_figures,
-    listed_items,
-    page,
-    picture,
-    table,
-    titled_list,
-)
+from otspec._base import webpage, write_text
 from otspec.plots import save_acceptance_chart, svg
 from otspec.plots.pictures import acceptance_figure, gap_figure, temperature_figure
 from otspec.plots.positions import best_below, largest_counts
@@ -84,7 +73,7 @@ def write_report(
 ) -> None:
     """Write the report."""
     title = f"Acceptance on {summary['trace']}"
-    write_text(path, "\n".join(page(title, _body(summary, rows, origin))))
+    write_text(path, "\n".join(webpage.page(title, _body(summary, rows, origin))))
 
 
 def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) -> Iterable[str]:
@@ -92,32 +81,32 @@ def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) ->
     first = next(iter(parts.values()))
     findings = findings_of(first)
     price = price_of_independence([row for row in first if row.k == findings.optimum.k])
-    yield f'<p class="lead">{escaped(" ".join([*three_sentences(findings), *price]))}</p>'
-    yield from key_figures(_figures(findings))
+    yield f'<p class="lead">{webpage.escaped(" ".join([*three_sentences(findings), *price]))}</p>'
+    yield from webpage.key_figures(_figures(findings))
     doubts = uncertainties(findings, summary["independent"], len(summary["skipped"]))
-    yield from beside(
-        _means(findings.temperatures, first), titled_list("What is uncertain", doubts)
+    yield from webpage.beside(
+        _means(findings.temperatures, first), webpage.titled_list("What is uncertain", doubts)
     )
-    yield f"<p>{escaped(_about(summary))}</p>"
+    yield f"<p>{webpage.escaped(_about(summary))}</p>"
     if summary["skipped"]:
         yield from _failures(summary["skipped"])
     yield "<h2>What is gained</h2>"
-    yield from table(_GAINS, list(_gains(rows)), words=3)
+    yield from webpage.table(_GAINS, list(_gains(rows)), words=3)
     yield f"<p>{_GAINS_CAPTION}</p>"
     pictures = list(_pictures(rows))
     if pictures:
         yield "<h2>Gaps and temperatures</h2><p>Point at a mark to read its numbers.</p>"
-        yield from beside(*pictures)
+        yield from webpage.beside(*pictures)
     for temperatures, shown in parts.items():
-        yield f"<h2>All rules at {escaped(str(temperatures))}</h2>"
-        yield from table(_COLUMNS, [_cells(row) for row in shown], words=2)
+        yield f"<h2>All rules at {webpage.escaped(str(temperatures))}</h2>"
+        yield from webpage.table(_COLUMNS, [_cells(row) for row in shown], words=2)
         yield f"<p>{_TABLE}</p>"
     yield "<h2>Sources</h2>"
     sources = [
         (source["name"], source["kind"].replace("_", "-"), " × ".join(map(str, source["shape"])))
         for source in summary["sources"]
     ]
-    yield from table(("source", "numbers", "shape"), sources, words=2)
+    yield from webpage.table(("source", "numbers", "shape"), sources, words=2)
     yield from origin_section(origin)
 
 
@@ -149,7 +138,7 @@ def _about(summary: dict[str, Any]) -> str:
 
 def _failures(skipped: Sequence[dict[str, Any]]) -> Iterable[str]:
     yield '<div class="failed"><h2>Skipped</h2>'
-    yield listed_items(failure["reason"] for failure in skipped)
+    yield webpage.listed_items(failure["reason"] for failure in skipped)
     yield "</div>"
 
 
@@ -160,18 +149,20 @@ def _pictures(rows: Sequence[Statistic]) -> Iterable[str]:
             yield _means(temperatures, shown)
         gaps = gap_figure(shown, title=f"{_OF_GAPS}, {temperatures}")
         if gaps is not None:
-            yield picture(svg(gaps, f"{_OF_GAPS}, {temperatures}"), _GAP_CAPTION)
+            yield webpage.picture(svg(gaps, f"{_OF_GAPS}, {temperatures}"), _GAP_CAPTION)
     figure = temperature_figure(rows, title=_OF_TEMPERATURES)
     if figure is not None:
-        yield picture(svg(figure, _OF_TEMPERATURES), _TEMPERATURES_CAPTION)
+        yield webpage.picture(svg(figure, _OF_TEMPERATURES), _TEMPERATURES_CAPTION)
 
 
 def _means(temperatures: TemperaturePair, rows: Sequence[Statistic]) -> str:
     means = acceptance_figure(rows, title=f"Mean acceptance, {temperatures}")
-    return picture(svg(means, f"Mean acceptance against the number of drafts, {temperatures}"))
+    return webpage.picture(
+        svg(means, f"Mean acceptance against the number of drafts, {temperatures}")
+    )
 
 
-def _gains(rows: Sequence[Statistic]) -> Iterable[tuple[Cell, ...]]:
+def _gains(rows: Sequence[Statistic]) -> Iterable[tuple[webpage.Cell, ...]]:
     """Yield what is left of the most drafts of each law, at each pair of temperatures."""
     for (drafts, k), of_law in largest_counts(rows).items():
         below = best_below(of_law)
@@ -191,11 +182,11 @@ def _gains(rows: Sequence[Statistic]) -> Iterable[tuple[Cell, ...]]:
             )  # fmt: skip
 
 
-def _cells(row: Statistic) -> tuple[Cell, ...]:
+def _cells(row: Statistic) -> tuple[webpage.Cell, ...]:
     at = {level: f"{100 * gap:.1f}" for level, gap in row.gap_quantiles.items()}
     median = at.pop(0.5)
     if row.rule == OPTIMUM:
-        gaps: tuple[Cell, ...] = ("–", "–")
+        gaps: tuple[webpage.Cell, ...] = ("–", "–")
     else:
         mean = f"{100 * row.gap:z.1f}", _points(row.gap_interval)
         spread = "" if attains(row.acceptance, row.optimum) else " · ".join(at.values())

@@ -14,21 +14,14 @@ from otspec.auditing import Instance, SearchReport, audit_over, random_instances
 from otspec.auditing.declared import TEST_SAMPLERS, named_parameters, takes
 from otspec.auditing.sandbox import attempt
 from otspec.cli.commands import audit_kernel as kernels
-from otspec.cli.shared import arguments, output
-from otspec.cli.shared.options import (
-    Reading,
-    given_options,
-    json_option,
-    law_option,
-    reading_options,
-)
+from otspec.cli.shared import arguments, options, output
 from otspec.rules import RULES
 from otspec.rules.lossy import LOSSY_RULES
 
 
 @click.command()
 @click.argument("rule")
-@law_option(
+@options.law_option(
     None, "How the drafts are drawn.  [default: as the rule says in its attribute drafts, else iid]"
 )
 @click.option("--draft", metavar="DRAFT", help="For a kernel: the distribution of its drafts.")
@@ -38,7 +31,7 @@ from otspec.rules.lossy import LOSSY_RULES
 @click.option(
     "-k", type=click.IntRange(1, 1_000_000), metavar="K", help="For a kernel: its number of drafts."
 )
-@reading_options
+@options.reading_options
 @click.option(
     "--instances", type=click.IntRange(1, 1_000_000), default=300,
     help="How many random instances to audit.",
@@ -52,14 +45,14 @@ from otspec.rules.lossy import LOSSY_RULES
     "[default: rounding of float64]",
 )  # fmt: skip
 @click.option("--traceback", is_flag=True, help="Show where the code under audit failed.")
-@json_option
+@options.json_option
 def audit(
     rule: str,
     drafts: str | None,
     draft: str | None,
     target: str | None,
     k: int | None,
-    how: Reading,
+    how: options.Reading,
     tolerance: float | None,
     traceback: bool,
     as_json: bool,
@@ -112,13 +105,13 @@ def audit(
     return _reported(rule, report, traceback, as_json)
 
 
-_OF_KERNEL = ("draft", "target", "k", *Reading._fields)
+_OF_KERNEL = ("draft", "target", "k", *options.Reading._fields)
 _OF_MAKERS = ("instances", "most_tokens", "most_drafts", "seed")
 
 
 def _refuse_options_of_others(rule: str, of_kernel: bool) -> None:
     """Refuse options for kernels beside what makes a rule, and the other way round."""
-    for name, parameter in given_options():
+    for name, parameter in options.given_options():
         option = parameter.opts[0]
         if of_kernel and name in _OF_MAKERS:
             raise ValueError(
@@ -163,8 +156,8 @@ def _imported(name: str, traceback: bool) -> Callable[..., Any]:
     return arguments.imported(name, instead, f"{MAKES}; or {AUDITED}", traceback)
 
 
-def _with_progress(count: int, **options: Any) -> Any:
-    instances = random_instances(count, **options)
+def _with_progress(count: int, **asked: Any) -> Any:
+    instances = random_instances(count, **asked)
     if not sys.stderr.isatty():
         return instances
     from rich.console import Console
