@@ -79,7 +79,7 @@ class _Pair:
         """Yield each number of levels with the tokens per call of its binary tree."""
         tree = DraftSelection(self.draft, self.target, (2,), rule, merge)
         for levels in LEVELS:
-            deeper = tree.with_branching((2,) * levels)
+            deeper = tree.with_tree((2,) * levels)
             yield levels, float(1 + deeper.expected_after(self.beginnings))
 
 

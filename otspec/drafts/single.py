@@ -59,9 +59,10 @@ class SingleDraftLaw(DraftLaw):
     def check_support(cls, draft: Distribution, k: int) -> None:
         """Refuse more distinct drafts than there are tokens to draw with ``TooFewTokensError``."""
         if cls.distinct and (support := int(np.count_nonzero(draft))) < k:
+            tokens = "1 token" if support == 1 else f"{support} tokens"
             raise TooFewTokensError(
-                f"draft has {support} tokens of positive probability, too few for {k} distinct "
-                f"drafts ({cls.name}): lower k to {support} or less"
+                f"draft has {tokens} of positive probability, too few for {k} distinct drafts "
+                f"({cls.name}): lower k to {support} or less"
             )
 
     @classmethod

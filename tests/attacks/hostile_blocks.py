@@ -71,10 +71,6 @@ def block_rows():
     yield "blocks.ProgramTree", Row(blocks.ProgramTree, {**SMALL, **own})
     trees = ("trees", ("2x1",))
     yield "blocks.DraftSelection", Row(blocks.DraftSelection, {**SMALL, **tree})
-    yield (
-        "DraftSelection.with_branching",
-        Row(method(selection, "with_branching"), {"branching": tree["tree"]}),
-    )
     yield "DraftSelection.with_tree", Row(method(selection, "with_tree"), {"tree": tree["tree"]})
     whole = {"tree": tree["tree"], "merge": tree["merge"]}
     yield "blocks.PlannedTree", Row(blocks.PlannedTree, {**SMALL, "tree": tree["tree"]})

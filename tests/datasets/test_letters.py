@@ -109,7 +109,7 @@ def test_the_order_of_the_rules_on_binary_trees_of_depth_2_to_5(rounded):
         (SpecHub, True),
     ):
         tree = DraftSelection(rounded.draft, rounded.target, "2", rule, merge)
-        trees = [tree.with_branching((2,) * depth) for depth in (2, 3, 4, 5)]
+        trees = [tree.with_tree((2,) * depth) for depth in (2, 3, 4, 5)]
         orders.append([each.expected_after(everywhere) for each in trees])
     rrs, rrsw, hub = np.array(orders)
     assert (rrsw > rrs + 0.04).all()

@@ -267,7 +267,7 @@ def test_samples_agree_with_the_kernel_for_each_draft_pair():
     [
         ((*PAIR, 5), "draft has 4 tokens of positive probability, too few for 5 distinct drafts"),
         ((*PAIR, 2, "one"), "pools is 'one': pass 'tokens', 'fewest'"),
-        (([0, 1], ["1/2", "1/2"]), "draft has 1 tokens of positive probability, too few for 2"),
+        (([0, 1], ["1/2", "1/2"]), "draft has 1 token of positive probability, too few for 2"),
         ((PAIR[0], ["1/2", "1/2"]), "draft has 4 tokens and target has 2"),
         ((PAIR[0], floats(PAIR[1])), "draft is exact but target is float: write both as"),
         ((PAIR[0], [1, 1, 1, 1]), "target sums to 4, not exactly 1: pass normalize=True"),

@@ -89,7 +89,7 @@ def test_another_tree_of_the_same_rule_is_as_if_made_anew():
         for draft, target in models(211, 4, 2, 3):
             start = DraftSelection(draft, target, "1", RecursiveRejection, merge)
             for tree in ("2x2", "4", "1x2x2", "2x1x2", "2x2"):
-                found = start.with_branching(tree)
+                found = start.with_tree(tree)
                 alone = DraftSelection(draft, target, tree, RecursiveRejection, merge)
                 assert (found.branching, found.merge) == (alone.branching, merge)
                 assert found.expected() == alone.expected()

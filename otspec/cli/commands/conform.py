@@ -52,7 +52,8 @@ from otspec.cli.shared.trees import MEANING, read_tree
 @click.option(
     "--coarse", type=float, metavar="DISTANCE",
     help="The total variation that is detected where rows are expensive: in the large vocabulary, "
-    "and in calls of one row or very many.  [default: 0.1, or --detect if that is more]",
+    "and in calls of one row (twice that in calls of very many rows).  "
+    "[default: 0.1, or --detect if that is more]",
 )  # fmt: skip
 @options.false_alarm_option
 @click.option(

@@ -207,8 +207,7 @@ class Histogram(Frozen):
             starts = np.arange(lowest, highest + 1) << shift
             below = np.searchsorted(bits, starts)
             if np.diff(below, append=count).max() <= 1:
-                beyond = np.maximum(starts + (1 << shift) - bits[np.minimum(below, count - 1)], 0)
-                beyond[below == count] = 0
+                beyond = np.maximum(starts + (1 << shift) - bits[below], 0)
                 cells = np.concatenate([[0], (below << shift) + beyond, [count << shift]])
                 return cells, lowest - 1, shift
         return None

@@ -166,8 +166,9 @@ def _write_powers(powers, masses, times, ends) -> None:
     """Write the negative products of the mass of each knot and the times of its nodes."""
     start = 0
     for j in range(ends.size):
-        for t in range(start, ends[j]):
-            powers[t] = -masses[j] * times[t]
+        own, moments, mass = powers[start : ends[j]], times[start : ends[j]], -masses[j]
+        for t in range(own.size):  # from 0 on, which compilers make wide
+            own[t] = mass * moments[t]
         start = ends[j]
 
 

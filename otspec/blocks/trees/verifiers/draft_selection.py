@@ -8,7 +8,7 @@ from otspec._base import Number, as_callable, as_flag, zeros
 from otspec.blocks.base import Outcome
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.best.expected import expected_kept
-from otspec.blocks.trees.shapes import LEAF, Shape, as_shape
+from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.nodes import Nodes, TokenRule, made_rule
 from otspec.chance import Chance
@@ -125,10 +125,6 @@ class DraftSelection(TreeRule):
     def with_tree(self, tree: Any) -> "DraftSelection":
         """Return the same rule for another tree; what was computed serves both."""
         return replace(self, tree=tree, nodes=self._nodes)
-
-    def with_branching(self, branching: str | Sequence[int]) -> "DraftSelection":
-        """Return the same rule for another tree: :meth:`with_tree`."""
-        return self.with_tree(as_shape(branching, "branching"))
 
     def children_law(self, prefix: Prefix, k: int) -> DraftLaw:
         """Return the law of k children of a node; distinct ones may be fewer."""
