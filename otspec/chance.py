@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from otspec._base import Array, Number
+from otspec._base import Array, Number, as_whole
 
 Result = TypeVar("Result")
 
@@ -93,8 +93,10 @@ class _Choice:
 
     __slots__ = ("_before", "_masses", "_total", "after", "options", "size")
 
-    def __init__(self, masses: Sequence[Number], least: float, before: Number) -> None:
-        total = sum(masses)
+    def __init__(self, masses: Sequence[Number], least: float, before: tuple[Any, int]) -> None:
+        if masses and not isinstance(masses[0], float):
+            masses, _ = as_whole(masses)  # which are faster compared, added and multiplied
+        total: Any = sum(masses)
         # NaN fails this test, too: the total is NaN if a mass is.
         if not (total > 0 and min(masses) >= 0):
             raise ValueError
@@ -102,23 +104,28 @@ class _Choice:
         lowest = least * total if in_floats else 0
         self.size = len(masses)
         self.options = [i for i, mass in enumerate(masses) if mass > lowest]
-        self._masses = [masses[i] for i in self.options]
-        self._total = sum(self._masses) if in_floats else total
+        self._masses: list[Any] = [masses[i] for i in self.options]
+        self._total: Any = sum(self._masses) if in_floats else total
         self._before = before
-        self.after: list[Number | None] = [None] * len(self.options)
+        self.after: list[tuple[Any, int] | None] = [None] * len(self.options)
         """The probability of the branch after each option, where one came by."""
 
-    def weigh(self, place: int) -> Number:
-        """Return the probability of the branch after an option: exact if all masses are."""
+    def weigh(self, place: int) -> tuple[Any, int]:
+        """Return the probability of the branch after an option: a number over a whole one."""
         mass, total = self._masses[place], self._total
+        before, unit = self._before
         if len(self.options) == 1:
             found = self._before
-        elif isinstance(mass, float) or isinstance(total, float):
-            found = self._before * (mass / total)
+        elif isinstance(before, float) or isinstance(total, float):
+            found = before / unit * (mass / total), 1
         else:
-            found = self._before * Fraction(mass, total)
+            found = before * mass, unit * total
         self.after[place] = found
         return found
+
+
+def _quotient(mass: Any, unit: int) -> Number:
+    return mass if unit == 1 else Fraction(mass, unit)
 
 
 class Branch(Chance):
@@ -140,12 +147,16 @@ class Branch(Chance):
         self, path: Sequence[int] = (), least: float = 0.0, seen: list[Any] | None = None
     ) -> None:
         self._path, self._least = tuple(path), least
-        self.mass: Number = 1
-        """The probability of the branch so far."""
+        self._mass: tuple[Any, int] = 1, 1
         self.taken: list[tuple[int, int]] = []
         """For each choice, which option of how many was taken."""
         self.refusal: CannotFollowError | None = None
         self._seen: list[Any] = [] if seen is None else seen
+
+    @property
+    def mass(self) -> Number:
+        """The probability of the branch so far: exact if all masses are."""
+        return _quotient(*self._mass)
 
     def refused(self, what: str) -> CannotFollowError:
         """Return an error to raise, such as "it adds two random numbers", and remember it."""
@@ -155,14 +166,15 @@ class Branch(Chance):
     def choose(self, masses: Sequence[Number] | Array) -> int:
         """Return this branch's index; ``CannotFollowError`` for masses that are no such."""
         if len(self.taken) == len(self._seen):
-            self._open(masses.tolist() if isinstance(masses, np.ndarray) else masses)
+            self._open(masses)
         return self._take(len(masses))
 
-    def every(self, masses: Sequence[Number]) -> list[tuple[int, Number]]:
+    def every(self, masses: Sequence[Number] | Array) -> list[tuple[int, Number]]:
         """Return all indices that a last choice can take, and the probability of each branch."""
         choice = self._choice(masses)
         light = 1e-6 * self._least
-        ways = [(option, choice.weigh(place)) for place, option in enumerate(choice.options)]
+        weighed = enumerate(choice.options)
+        ways = [(option, _quotient(*choice.weigh(place))) for place, option in weighed]
         return [way for way in ways if not (isinstance(way[1], float) and way[1] < light)]
 
     def _accepts(self, wanted: Number, offered: Number) -> bool:
@@ -170,15 +182,16 @@ class Branch(Chance):
             self._open((offered - wanted, wanted))
         return self._take(2) == 1
 
-    def _open(self, masses: Sequence[Number]) -> None:
+    def _open(self, masses: Sequence[Number] | Array) -> None:
         """Come to a choice that no branch before has come to."""
         if len(self.taken) >= MOST_CHOICES:
             raise self.refused(f"it makes more than {MOST_CHOICES:,} random choices in one run")
         self._seen.append(self._choice(masses))
 
-    def _choice(self, masses: Sequence[Number]) -> "_Choice":
+    def _choice(self, masses: Sequence[Number] | Array) -> "_Choice":
+        known = masses.tolist() if isinstance(masses, np.ndarray) else masses
         try:
-            return _Choice(masses, self._least, self.mass)
+            return _Choice(known, self._least, self._mass)
         except ValueError:
             raise self.refused(f"it chooses among chances {list(masses)[:8]}") from None
 
@@ -190,9 +203,9 @@ class Branch(Chance):
         if choice.size != size or place >= len(choice.options):
             raise self.refused("it does something else when it is run again")
         self.taken.append((place, len(choice.options)))
-        mass = choice.after[place]
-        self.mass = choice.weigh(place) if mass is None else mass
-        if isinstance(self.mass, float) and self.mass < 1e-6 * self._least:
+        self._mass = choice.after[place] or choice.weigh(place)
+        mass, _ = self._mass
+        if isinstance(mass, float) and mass < 1e-6 * self._least:
             raise _TooLightError
         return choice.options[place]
 

@@ -30,6 +30,8 @@ from otspec.chance import Drawn, law_of
 from otspec.models import EndingModel, TableModel, memoryless
 from otspec.rules import KSequential, PooledSelection
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 TREES = ("1x1", "2", "2x1", "[[]][]", "[[][]]")
 CERTAIN = ("top2x1", "[top[][]][]")
 

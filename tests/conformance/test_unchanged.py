@@ -146,7 +146,8 @@ LIMITS = {
     },
     "exact": {"MOST_WAYS": 20_000},
     "exact_check": {"AS_OFTEN": 10**8, "MOST_DRAFTED": 20_000},
-    "faults.base": {"MOST_WAYS": 20_000, "MISFIT": 1e-6},
+    "faults.base": {"MISFIT": 1e-6},
+    "faults.last_draw": {"MOST_WAYS": 20_000},
     "faults.explanations": {
         "FORGIVEN": 1, "WORSE": 12.0, "SHOWN": 5, "FAILING": 8, "PASSING": 6, "TIE": 1e-6
     },

@@ -26,6 +26,8 @@ from otspec.rules import PooledSelection, RecursiveRejection, RecursiveRejection
 from otspec.rules.base import accepted
 from otspec.rules.rejection import without_replacement
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 DRAFT = TableModel({(): [0.5, 0.5], (0,): [0.75, 0.25]})
 TARGET = TableModel({(): [0.25, 0.75], (1,): [0.5, 0.5]})
 EXACT = (

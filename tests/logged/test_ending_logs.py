@@ -32,6 +32,8 @@ from otspec.logged import (
 from otspec.models import EndingModel
 from otspec.rules import PooledSelection, RecursiveRejection, RecursiveRejectionWithoutReplacement
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 RULES = (PooledSelection, RecursiveRejection, RecursiveRejectionWithoutReplacement)
 
 

@@ -18,6 +18,8 @@ from otspec.models.derived import LoggedModel
 from otspec.rules import RecursiveRejection
 from otspec.traces import Trace, Warp, Warping
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 DRAFT, TARGET = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], [[0.25, 0.75, 0.0], [0.5, 0.25, 0.25]]
 LOGGED = LoggedBlock(DRAFT, TARGET, [0, 1])
 

@@ -24,6 +24,8 @@ from otspec.rules import (
     TargetOnly,
 )
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 LAWS = ("draft", "target", "third")
 CASES = [
     (RecursiveRejection, "2x1x1"),

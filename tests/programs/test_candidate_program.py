@@ -38,6 +38,8 @@ from otspec.rules import RecursiveRejection
 from otspec.rules.base.pair_rule import PairRule
 from otspec.solvers import solve
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 HALVES = memoryless(["1/2", "1/2"])
 SIZES = [("3", 2), ("2", 3), ("2x1", 2), ("1x2", 2), ("2x2", 2)]
 

@@ -14,9 +14,10 @@ from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.evidence.evidence import Evidence, Requirement
 from otspec.conformance.evidence.statistics import add_answer, no_answers
+from otspec.conformance.faults.last_draw import MOST_WAYS, law_of_step
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
-from otspec.conformance.faults.setting import MarkedText, setting_of
+from otspec.conformance.faults.setting import setting_of
 from otspec.models import Prefix
 
 Part = TypeVar("Part", bound=type[Any])
@@ -80,9 +81,6 @@ def part(replaced: str, of: type[Any] = Machine) -> Callable[..., Replacement]:
     return known_part
 
 
-MOST_WAYS = 20_000  # most ways through a verifier that are followed on one case
-
-
 @lru_cache(maxsize=16384)
 def joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
     """Return how likely each mark is with each text, shape (marks, fine cells).
@@ -94,8 +92,8 @@ def joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
     if not isinstance(kind, Texts):
         one_step = Machine if machine.across else machine
         for variant, laws in enumerate(_steps(one_step, rule, kind, case)):
-            for told, mass in laws.items():
-                add_answer(law, case, variant, told.mark, told.text, float(mass))
+            for (mark, text), mass in laws.items():
+                add_answer(law, case, variant, mark, text, float(mass))
     elif machine.reads_others and case.other is None:
         raise CannotFollowError("where other texts of the batch have got to is not known")
     elif machine.numbered:
@@ -116,18 +114,14 @@ def law_or_none(machine: type[Machine], rule: RightRule, kind: Kind, case: Case)
         return None
 
 
-def _steps(machine: Any, rule: RightRule, kind: Kind, case: Case) -> list[dict[MarkedText, Number]]:
+def _steps(machine: Any, rule: RightRule, kind: Kind, case: Case) -> list[dict[Any, Number]]:
     """Return the law of what one step says, for each pair of models: one object for equal pairs."""
     setting = setting_of(kind, case)
 
-    def law(variant: int) -> dict[MarkedText, Number]:
-        return law_of(
-            lambda chance: machine(setting, variant, chance).says(rule.run),
-            least=LEAST,
-            most=MOST_WAYS,
-        )
+    def law(variant: int) -> dict[Any, Number]:
+        return law_of_step(partial(machine, setting, variant), lambda made: made.says(rule.run))
 
-    laws: list[dict[MarkedText, Number]] = []
+    laws: list[dict[Any, Number]] = []
     for variant, first in enumerate(setting.firsts[: case.variants]):
         laws.append(law(variant) if first == variant else laws[first])
     return laws
@@ -141,8 +135,7 @@ def _said(machine: Any, rule: RightRule, kind: Texts, case: Case) -> Array:
     def steps(start: int, handed: Any, left: int) -> dict[tuple[Prefix, int, Any], Number]:
         """Return the law of what a step says, the symbol that the next follows, what it gets."""
 
-        def says(chance: Branch) -> tuple[Prefix, int, Any]:
-            made = machine(setting, start, chance)
+        def says(made: Any) -> tuple[Prefix, int, Any]:
             if made.across:
                 made.needed = left
             if handed is not None:
@@ -150,7 +143,7 @@ def _said(machine: Any, rule: RightRule, kind: Texts, case: Case) -> Array:
             text = made.says(rule.run).text
             return text, text[-1] if made.last is None else made.last, made.handed()
 
-        return law_of(says, least=LEAST, most=MOST_WAYS)
+        return law_of_step(partial(machine, setting, start), says)
 
     @cache
     def parts(start: int, handed: Any, left: int) -> tuple[Array, dict[tuple[int, Any], float]]:
@@ -258,14 +251,11 @@ class Seen(Frozen):
     def likelihood(self, law: Array, *, marked: bool = False) -> float | None:
         """Return the logarithm of the likelihood, None where a law does not fit."""
         evidence, counts = self._compared(law, marked)
-        return None if evidence.wrong(counts) else self.logarithm(law, marked=marked)
+        return None if evidence.wrong(counts) else _logarithm(evidence, counts)
 
     def logarithm(self, law: Array, *, marked: bool = False) -> float:
         """Return the logarithm of the likelihood, however badly a law fits."""
-        evidence, counts = self._compared(law, marked)
-        with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
-            logs = np.log(evidence.expected)
-        return float((counts[counts > 0] * logs[counts > 0]).sum())
+        return _logarithm(*self._compared(law, marked))
 
     def _compared(self, law: Array, marked: bool) -> tuple[Evidence, IntArray]:
         axis = () if marked else (0,)
@@ -283,3 +273,10 @@ class Seen(Frozen):
 
     def _evidence(self, expected: Array) -> Evidence:
         return Evidence(expected, replace(self.needs, false_alarm=MISFIT))
+
+
+def _logarithm(evidence: Evidence, counts: IntArray) -> float:
+    """Return the logarithm of the likelihood of counts under the law of an evidence."""
+    seen = counts > 0
+    with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
+        return float((counts[seen] * np.log(evidence.expected[seen])).sum())

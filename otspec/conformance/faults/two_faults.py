@@ -26,14 +26,15 @@ def two_faults(
     best, named = -np.inf, ""
     for first, rule in _alone(kind, seen, faults):
         for second in dict.fromkeys(fault for fault, other in faults if other is rule):
-            machine = both(first.machine, second.machine)
+            machine = both(first.machine, second.machine)  # type: ignore[arg-type]
             fit = None if machine is None else _likelihood(machine, rule, kind, seen)
             if fit is not None and fit > best:
                 best, named = fit, f"{first.name}{AND}{second.name}"
     return [named] if named else []
 
 
-def both(one: type[Machine], other: type[Machine]) -> type[Machine] | None:
+@lru_cache(maxsize=4096)
+def both(one: Any, other: Any) -> type[Machine] | None:
     """Return a machine with two faults; None if both replace the same part."""
     if _parts(one) & _parts(other):
         return None

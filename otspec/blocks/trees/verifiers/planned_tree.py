@@ -47,6 +47,10 @@ class NodePlan(NamedTuple):
     rest: Array  # the mass of each token that is drawn if no child is kept, shape (n,)
 
 
+Solved: TypeAlias = tuple[Any, Any, NodePlan]
+"""What is kept below a node of a weight, a slope of it in the weight, and a plan."""
+
+
 @dataclass(frozen=True, eq=False)
 class PlannedTree(TreeRule):
     """Verify a tree of i.i.d. children from the leaves to the root, as well as that can be done.
@@ -83,7 +87,7 @@ class PlannedTree(TreeRule):
         """Return E[τ], the value of the program at the root."""
         if self.target.ended(()):
             return self.target.number(0)
-        return self.target.number(self._program((), self.tree).solved(self.target.number(1))[0])
+        return self.target.number(self._solved((), self.tree, self.target.number(1))[0])
 
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Visit the nodes of a drafted tree as the plans say, until one is kept."""
@@ -93,7 +97,8 @@ class PlannedTree(TreeRule):
             target, below = drafts.target(node), drafts.children(node)
             rest = weight * target
             if below:
-                plan, tokens = self._plan(text, shape, weight), [drafts[child] for child in below]
+                _, _, plan = self._solved(text, shape, weight)
+                tokens = [drafts[child] for child in below]
                 below_of = self._drafted(text, shape, tokens)
                 orders = plan.orders[below_of]
                 order = orders[chance.choose(as_row([each.mass for each in orders], target))]
@@ -126,11 +131,12 @@ class PlannedTree(TreeRule):
     def _key(self, text: Prefix, shape: Shape) -> Any:
         return self.draft.context(text), self.target.context(text), shape
 
-    def _plan(self, text: Prefix, shape: Shape, weight: Any) -> NodePlan:
+    def _solved(self, text: Prefix, shape: Shape, weight: Any) -> Solved:
+        """Return the solution of the program of a node of a weight."""
         key = *self._key(text, shape), weight
-        if key not in self._plans:
-            self._plans[key] = self._program(text, shape).solved(weight)[2]
-        return self._plans[key]
+        if key not in self._solutions:
+            self._solutions[key] = self._program(text, shape).solved(weight)
+        return self._solutions[key]
 
     def _curve(self, text: Prefix, shape: Shape) -> Curve:
         """Return what is kept of a node and below it, by its weight."""
@@ -139,12 +145,17 @@ class PlannedTree(TreeRule):
             return (zero, zero), (one, one)
         key = self._key(text, shape)
         if key not in self._curves:
-            program = self._program(text, shape)
-            corners = concave_corners(lambda weight: program.solved(weight)[:2], zero, one)
+            corners = concave_corners(lambda w: self._solved(text, shape, w)[:2], zero, one)
             self._curves[key] = tuple((weight, weight + value) for weight, value in corners)
         return self._curves[key]
 
     def _program(self, text: Prefix, shape: Shape) -> "NodeProgram":
+        key = self._key(text, shape)
+        if key not in self._programs:
+            self._programs[key] = self._made(text, shape)
+        return self._programs[key]
+
+    def _made(self, text: Prefix, shape: Shape) -> "NodeProgram":
         draft, k = self.draft(text), len(shape.children)
         masses: dict[Drafted, Any] = {}
         if arithmetic.counted_power(self.draft.n, k) > TUPLE_LIMIT:
@@ -168,7 +179,11 @@ class PlannedTree(TreeRule):
         return {}
 
     @cached_property
-    def _plans(self) -> dict[Any, NodePlan]:
+    def _programs(self) -> dict[Any, "NodeProgram"]:
+        return {}
+
+    @cached_property
+    def _solutions(self) -> dict[Any, Solved]:
         return {}
 
 
@@ -185,8 +200,8 @@ class NodeProgram(Frozen):
     masses: dict[Drafted, Any]
     curves: dict[tuple[int, Shape], Curve]
 
-    def solved(self, weight: Any) -> tuple[Any, Any, NodePlan]:
-        """Return what is kept below a node of a weight, a slope of it in the weight, and a plan."""
+    def solved(self, weight: Any) -> Solved:
+        """Solve it for a weight."""
         target, once = self.target, np.zeros((1, 1), dtype=np.intp)
         model, worth, columns = ProgramBuilder(target), [], []
         wanted = model.rows("wanted", np.arange(len(target))[:, None], -np.inf, weight * target)
