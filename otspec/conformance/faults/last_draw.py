@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from otspec._base import Number
-from otspec.chance import LEAST, Branch, CannotFollowError, Chance, branches, law_of
+from otspec.chance import LEAST, Branch, CannotFollowError, branches, law_of
 
 MOST_WAYS = 20_000  # most ways through a verifier that are followed on one case
 
