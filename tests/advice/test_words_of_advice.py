@@ -7,9 +7,9 @@ import re
 from dataclasses import replace
 from html import unescape
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from otspec.advice import draw_pareto
 from otspec.advice.advice import (
@@ -248,10 +248,8 @@ def test_a_chain_that_is_best_gains_nothing_over_itself(tmp_path):
 def test_a_chart_begins_right_of_no_time_at_all():
     ax = draw_pareto(advice([replace(TREE, seconds=0.125), ALONE]))
     assert ax.get_xlim() == pytest.approx((0.01, 1 + 0.06 * 0.9875))
-    plt.close(ax.figure)
     ax = draw_pareto(advice([replace(TREE, seconds=10.5), ALONE]))  # a tenth at least is shown
     assert ax.get_xlim() == pytest.approx((1 - 0.06 * 0.1, 1.05 + 0.06 * 0.1))
-    plt.close(ax.figure)
 
 
 def test_each_advice_of_a_report_has_one_chart(tmp_path):
@@ -289,10 +287,8 @@ def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
         assert y == pytest.approx(speed * x)  # where the line of this speed leaves the axes
         assert x == pytest.approx(ax.get_xlim()[1]) or y == pytest.approx(2.8)
     assert speeds == sorted(speeds)
-    plt.close(ax.figure)
     figure = pareto_figure(advice(), title="A title")
     assert figure.get_size_inches()[1] == pytest.approx(4.6)
-    plt.close(figure)
 
 
 def test_of_many_rules_those_with_the_fastest_choices_have_names():
@@ -304,7 +300,6 @@ def test_of_many_rules_those_with_the_fastest_choices_have_names():
     marks = {line.get_label(): line for line in ax.get_lines()}
     gray = {name for name, line in marks.items() if line.get_color() == UNNAMED["color"]}
     assert gray & {ALONE.rule, *(one.rule for one in many)} == {"rule 0", "rule 1", "rule 2"}
-    plt.close(ax.figure)
 
 
 @pytest.mark.parametrize(
@@ -324,22 +319,21 @@ def test_lines_of_equal_speed_are_quarters_halves_or_whole_numbers(slowest, toke
     ax = draw_pareto(advice([best, ALONE]))
     texts = [text.get_text().strip() for text in ax.texts]
     assert [float(text.removeprefix("×")) for text in texts if "×" in text] == speeds
-    plt.close(ax.figure)
 
 
 def test_lines_of_equal_speed_have_numbers_unless_they_end_in_a_corner():
-    rng, figure = np.random.default_rng(2), plt.figure()
+    rng, figure = np.random.default_rng(2), Figure()
     numbered = []
     for left, width, top in rng.uniform([0.1, 0.1, 1.5], [1, 4, 6], (30, 3)):
         ax = figure.add_subplot()
         _draw_rays(ax, left, left + width, top)
         ends = np.array([line.get_xydata()[1] for line in ax.get_lines()])
         parts = (ends - [left, 0.9]) / [width, top - 0.9]
+        assert parts.min() > 0  # no line ends outside
         wanted = ends[parts.min(axis=1) >= 0.08]
         assert np.array([text.xy for text in ax.texts]) == pytest.approx(wanted)
         numbered.append(len(wanted) / len(ends))
     assert min(numbered) < max(numbered) == 1
-    plt.close(figure)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What each fault puts in place of a part of a verifier, by hand."""
 
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,10 +9,12 @@ from each_case import each
 
 from otspec.conformance.cases.cases import remembering
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
+from otspec.conformance.cases.library import small_cases
 from otspec.conformance.evidence.evidence import requirement
 from otspec.conformance.faults import FAULTS, Machine
 from otspec.conformance.faults import two_faults as two_faults_module
 from otspec.conformance.faults.base import Seen
+from otspec.conformance.faults.explanations import looked_at
 from otspec.conformance.faults.randomness import inverted
 from otspec.conformance.faults.setting import TEXT, setting_of
 from otspec.conformance.faults.shared_noise import Step
@@ -555,6 +558,22 @@ def test_a_law_of_the_first_token_fits_or_does_not():
     assert seen.likelihood(np.array([[*first, 0.0]])) is None
     other = (np.array(GIVE)[:, None] * np.array(GIVE)).ravel()
     assert not seen.first_fits(np.array([[*other, 0.0]]))
+
+
+def test_some_cases_with_findings_and_the_last_others_are_compared():
+    """Simple ones come first; of the others the last are the hardest."""
+    simple = sorted(small_cases(Tokens(2))[:20], key=lambda case: case.ways)
+    seen = [
+        replace(seen_as([0.5, 0.5], off=off), case=case)
+        for off in (True, False)
+        for case in reversed(simple)
+    ]
+    found = looked_at(seen)
+    assert [each.off for each in found] == [True] * 8 + [False] * 6
+    ways = [case.ways for case in simple]
+    assert [each.case.ways for each in found] == ways[:8] + ways[-6:]
+    few = [each for each in seen if each.case in simple[:3]]
+    assert len(looked_at(few)) == 6
 
 
 def test_what_explains_most_cases_alone_is_the_first_of_two_faults(monkeypatch):

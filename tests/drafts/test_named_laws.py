@@ -75,7 +75,7 @@ def test_a_law_exists_where_it_can_be_made_and_is_the_law_of_its_name(name):
 
 @pytest.mark.parametrize("law_class", [law for law in LAWS.values() if law.distinct])
 def test_too_few_tokens_are_told_apart_from_other_refusals(law_class):
-    with pytest.raises(TooFewTokensError, match="draft has 1 tokens of positive probability"):
+    with pytest.raises(TooFewTokensError, match="draft has 1 token of positive probability"):
         law_class([1, 0], 2)
     with pytest.raises(ValueError, match="k must be") as refusal:
         law_class([1, 0], 0)
