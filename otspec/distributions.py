@@ -101,13 +101,15 @@ def as_pair(
     return checked
 
 
-def as_k(k: Any, name: str = "k") -> int:
+def as_k(
+    k: Any, name: str = "k", most: int = LARGEST_K, *, otherwise: str = "pass a smaller one"
+) -> int:
     """Check a number of drafts, or another number of things under another name.
 
-    Raises ``ValueError``: not an integer (``True`` and ``2.0`` are not), below 1, or above 10^100.
+    Raises ``ValueError``: no integer (``True`` and ``2.0`` are none), below 1, or above ``most``.
     """
     wanted = "the number of drafts" if name == "k" else "a positive integer"
-    return as_integer(k, name, 1, LARGEST_K, wanted=wanted)
+    return as_integer(k, name, 1, most, wanted=wanted, otherwise=otherwise)
 
 
 def complement(probabilities: Distribution) -> Array:

@@ -155,7 +155,7 @@ def _decoded(rule: BlockRule, tokens: int, known: _Known) -> dict[Prefix, Any]:
 
 def decoded_after(rule: BlockRule, blocks: int) -> Number:
     """Return the expected number of tokens that a number of blocks decodes; small sizes only."""
-    as_integer(as_k(blocks, "blocks"), "blocks", 1, MOST_DEPTH, otherwise="use simulate()")
+    as_k(blocks, "blocks", MOST_DEPTH, otherwise="use simulate()")
     rule = as_block_rule(rule)
     total: Any = rule.target.number(0)
     for outcome in rule.outcomes():
@@ -170,7 +170,7 @@ def decoded_after(rule: BlockRule, blocks: int) -> Number:
 
 def _as_length(tokens: Any, most: int) -> int:
     otherwise = "use a shorter text, or decode() it in pieces"
-    return as_integer(as_k(tokens, "tokens"), "tokens", 1, most, otherwise=otherwise)
+    return as_k(tokens, "tokens", most, otherwise=otherwise)
 
 
 def _ways_on(rule: BlockRule, outcome: Outcome) -> Iterator[tuple[int, Any, BlockRule]]:

@@ -24,6 +24,8 @@ from otspec.logged import LoggedBlock
 from otspec.models import EndingModel
 from otspec.rules import RecursiveRejection
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 NAMES = ["recursive-rejection", "pooled-selection", "target-only"]
 OPTIONS = {"draft_cost": 1, "target_cost": 10, "widest": 2, "rules": NAMES}
 BY_TITLE = {TREE_RULES[name].title: TREE_RULES[name] for name in NAMES}

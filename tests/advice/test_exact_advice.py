@@ -235,6 +235,8 @@ def test_a_table_holds_all_choices():
         ({"total_variation": 0.5}, "total_variation is 0.5, a float, but the models are exact"),
         ({"logs": []}, "logs is empty"),
         ({"logs": [1]}, r"logs\[0\] is 1"),
+        ({"logs": (COIN[0], 1)}, r"logs\[0\] is .*: it must be .*a pair of models"),
+        ({"logs": (COIN[0],) * 3}, r"logs\[0\] is .*: it must be .*a pair of models"),
         ({"logs": "missing.npz"}, "logs: missing.npz: no such file"),
     ],
 )

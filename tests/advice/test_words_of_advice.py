@@ -329,6 +329,7 @@ def test_lines_of_equal_speed_have_numbers_unless_they_end_in_a_corner():
         _draw_rays(ax, left, left + width, top)
         ends = np.array([line.get_xydata()[1] for line in ax.get_lines()])
         parts = (ends - [left, 0.9]) / [width, top - 0.9]
+        assert parts.min() > 0  # no line ends outside
         wanted = ends[parts.min(axis=1) >= 0.08]
         assert np.array([text.xy for text in ax.texts]) == pytest.approx(wanted)
         numbered.append(len(wanted) / len(ends))

@@ -8,9 +8,11 @@ import inspect
 import pickle
 import pkgutil
 from dataclasses import is_dataclass
+from datetime import UTC, datetime
 from enum import Enum
 from fractions import Fraction
 from functools import partial
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +29,7 @@ from otspec._base.frozen import Frozen, cached_property, frozen, read_only
 from otspec.blocks.trees.verifiers.nodes import Nodes
 from otspec.chance import Chance
 from otspec.conformance.faults.shared_noise import SharedNoise
+from otspec.conformance.report import certificate
 from otspec.distributions import as_distribution
 
 NOT_WALKED = {
@@ -200,6 +203,13 @@ def test_what_holds_arrays_is_equal_to_itself_alone_and_a_key(kind):
         return
     # Others are equal by all that they say or by themselves, no matter what copies share.
     assert (copy.copy(thing) == thing) == (copy.deepcopy(thing) == thing)
+
+
+@pytest.fixture(autouse=True)
+def one_moment(monkeypatch):
+    """A certificate says when it was made: here always at the same time."""
+    always = SimpleNamespace(now=lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    monkeypatch.setattr(certificate, "datetime", always)
 
 
 @each("kind", KINDS)

@@ -126,6 +126,16 @@ def extreme(rng, n):
 
 
 @pytest.mark.parametrize("name", [name for name, rule in LOSSY_RULES.items() if rule.only_k == 1])
+def test_of_many_tokens_the_declared_output_is_the_mean_over_drafts(name):
+    rng = np.random.default_rng(919)
+    for index in range(150):
+        draft, target = rng.dirichlet(np.full(9, 0.5), 2)
+        rule = LOSSY_RULES[name](draft, target, **PUBLISHED[name].parameters[index % 3])
+        output = sum(mass * rule.kernel([x]) for x, mass in enumerate(draft))
+        assert rule.declared_output == pytest.approx(output, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", [name for name, rule in LOSSY_RULES.items() if rule.only_k == 1])
 def test_extreme_floats_are_taken(name):
     rng = np.random.default_rng(918)
     for index in range(150):

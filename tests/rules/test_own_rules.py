@@ -245,6 +245,16 @@ def test_what_stands_for_withdrawn_drafts_becomes_them_in_a_residual_too():
     assert sum(for_each).tolist() == [Fraction(1, 8), Fraction(1, 8), Fraction(3, 4), 0]
 
 
+def test_a_rule_takes_drafts_of_its_own_law_alone():
+    draft, target = ["1/2", "1/4", "1/4"], ["1/8", "1/8", "3/4"]
+    for rule in (rules.KSequential, rules.SpecHub):
+        made = rule.of_law(rule.law_class(draft, 2), target)
+        assert (type(made), made.k) == (rule, 2)
+        assert made.acceptance() == rule(draft, target, 2).acceptance()
+        with pytest.raises(ValueError, match=f"law is WithoutReplacement, but {rule.__name__} "):
+            rule.of_law(otspec.WithoutReplacement(draft, 2), target)
+
+
 def test_the_drawn_draft_is_the_one_that_is_verified():
     # Off token 0 both are drawn with probability 1/2; their target is 1/8 and 5/8.
     rule = rules.DrawnDraft(["1/2", "1/4", "1/4"], ["1/4", "1/8", "5/8"], 2)

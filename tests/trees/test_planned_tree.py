@@ -10,6 +10,7 @@ from otspec.blocks import (
     BlockVerification,
     DraftSelection,
     GreedyMultiPath,
+    LayerVerification,
     PlannedBlock,
     PlannedTree,
     TraversalVerify,
@@ -32,6 +33,11 @@ def far_second_token(tokens, chance):
     later = [Fraction(0)] * (tokens - 2)
     draft, target = [1 - chance, chance, *later], [Fraction(0), Fraction(1), *later]
     return tuple(lambda text, row=row: row if text else first for row in (draft, target))
+
+
+def test_rules_of_trees_leave_one_corrected_token_behind_but_for_that_of_the_greatest_path():
+    rules = DraftSelection, GreedyMultiPath, LayerVerification, PlannedTree, TraversalVerify
+    assert [rule for rule in (*rules, UniversalTree) if not rule.renews] == [GreedyMultiPath]
 
 
 @pytest.mark.parametrize(

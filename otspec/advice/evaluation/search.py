@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base import Array, as_choice, as_integer, as_list
+from otspec._base import Array, as_choice, as_list
 from otspec.advice.advice import LOSSY, Advice, short, simpler_kinds
 from otspec.advice.evaluation.choices import (
     Candidate,
@@ -58,7 +58,7 @@ class Search:
         """Return what arguments ask for."""
         costs = as_seconds(draft_cost, "draft_cost"), as_seconds(target_cost, "target_cost")
         cost, most = StepCost(*costs), as_nodes(nodes)
-        children = min(as_integer(as_k(widest, "widest"), "widest", 1), most)
+        children = min(as_k(widest, "widest"), most)
         return cls(
             _as_rules(rules, children),
             most,

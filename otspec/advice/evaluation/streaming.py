@@ -196,4 +196,5 @@ def advise_on_files(
         run.compute(workers=workers)
         for failure in run.failures():
             raise ValueError(failure.reason)
-        return advice_on(run, work, search)[0]
+        [advice] = advice_on(run, work, search)
+        return advice

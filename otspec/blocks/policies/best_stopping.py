@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base import Array, Frozen, IntArray, Number, as_flag, as_integer, as_real, zeros
+from otspec._base import Array, Frozen, IntArray, Number, as_flag, as_real, zeros
 from otspec.blocks.policies.base import Policy
 from otspec.blocks.policies.shipped import policies
 from otspec.chance import Chance, law_of
@@ -119,7 +119,7 @@ def best_stopping(
     >>> best.check()
     """
     pair = as_models(draft, target)
-    steps = as_integer(as_k(length, "length"), "length", 1, 50, otherwise="use a shorter block")
+    steps = as_k(length, "length", 50, otherwise="use a shorter block")
     if pair[0].n ** steps > MOST_TEXTS:
         raise ValueError(f"length is {length}: these are more than {MOST_TEXTS:,} texts")
     price = _as_costs(costs, pair[0])

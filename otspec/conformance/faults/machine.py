@@ -8,7 +8,7 @@ import numpy as np
 
 from otspec.chance import Branch, Chance
 from otspec.conformance.cases.drafting import siblings_of
-from otspec.conformance.faults.last_draw import UNDRAWN
+from otspec.conformance.faults.last_draw import Undrawn
 from otspec.conformance.faults.setting import TEXT, MarkedText, Row, Setting
 from otspec.drafts import LAWS
 
@@ -41,8 +41,8 @@ class Machine(Chance):
         self.last: int | None = None  # what the next step follows; None: the last that is said
         self.needed = WHOLE_TEXT  # how many tokens a text still needs
         self.tested = TEXT  # the child that a rule's program looked at last
-        self.draws_last = False  # whether the first draw is left for last
-        self.undrawn: Row | None = None  # the weights of that draw
+        self.draws_last = False  # whether a draw is left for last
+        self.undrawn: Undrawn | None = None  # that draw
         sets = setting.sets
         self.there = sets[chance.choose([1] * len(sets))] if len(sets) > 1 else sets[0]
 
@@ -212,8 +212,8 @@ class Machine(Chance):
     def draw(self, weights: Row) -> int:
         """Draw the token that follows what is kept."""
         if self.draws_last and self.undrawn is None and sum(weights) > 0:
-            self.undrawn = weights
-            return cast(int, UNDRAWN)
+            self.undrawn = Undrawn(weights)
+            return cast(int, self.undrawn)
         return self.pick(weights)
 
     def correction(self, node: int, weights: Row) -> int:

@@ -244,12 +244,12 @@ def best_tree(
 
 def as_nodes(nodes: Any) -> int:
     """Check the most nodes of a tree."""
-    return as_integer(as_k(nodes, "nodes"), "nodes", 1, MOST_NODES, otherwise="draft fewer tokens")
+    return as_k(nodes, "nodes", MOST_NODES, otherwise="draft fewer tokens")
 
 
 def as_depth(depth: Any) -> int:
     """Check the most levels of a tree."""
-    return as_integer(as_k(depth, "depth"), "depth", 1, MOST_DEPTH, otherwise="use fewer levels")
+    return as_k(depth, "depth", MOST_DEPTH, otherwise="use fewer levels")
 
 
 def as_widths(rule: TokenRule, nodes: int, widest: Any = None) -> Sequence[int]:

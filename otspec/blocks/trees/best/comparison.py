@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Annotated, Any
 
-from otspec._base import MOST_ITEMS, as_flag, as_integer, as_list
+from otspec._base import MOST_ITEMS, as_flag, as_list
 from otspec.blocks.decoding import simulate
 from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.blocks.trees.token_tree import as_text
@@ -59,8 +59,8 @@ def configurations(budget: int, length: int) -> Iterator[tuple[int, ...]]:
     >>> list(configurations(4, 2))
     [(1, 4), (2, 2), (4, 1)]
     """
-    length = as_integer(as_k(length, "length"), "length", 1, MOST_DEPTH)
-    return _factored(as_integer(as_k(budget, "budget"), "budget", 1, MOST_ITEMS), length)
+    length = as_k(length, "length", MOST_DEPTH)
+    return _factored(as_k(budget, "budget", MOST_ITEMS), length)
 
 
 def _factored(budget: int, length: int) -> Iterator[tuple[int, ...]]:
@@ -110,7 +110,7 @@ def sweep(
     [('2x1', '165/64'), ('1x2', '77/32')]
     """
     as_flag(merge, "merge")
-    length = as_integer(as_k(length, "length"), "length", 1, MOST_DEPTH)
+    length = as_k(length, "length", MOST_DEPTH)
     found = []
     start = DraftSelection(draft, target, as_shape((1,) * length), rule, merge)
     for branching in reversed(list(configurations(budget, length))):

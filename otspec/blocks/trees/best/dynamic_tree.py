@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from otspec._base import Array, Number, as_number, as_numbers, cached_property
-from otspec._base.arguments import as_callable, as_choice, as_integer
+from otspec._base.arguments import as_callable, as_choice
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.chance import Chance
@@ -113,12 +113,11 @@ class DynamicTree(BlockRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        nodes, levels = as_k(self.nodes, "nodes"), as_k(self.levels, "levels")
         if self.confidence is not None:
             as_callable(self.confidence, "confidence", "a function of a distribution")
         self._hold(
-            nodes=as_integer(nodes, "nodes", 1, MOST_NODES, otherwise="draft fewer tokens"),
-            levels=as_integer(levels, "levels", 1, MOST_DEPTH, otherwise="use fewer levels"),
+            nodes=as_k(self.nodes, "nodes", MOST_NODES, otherwise="draft fewer tokens"),
+            levels=as_k(self.levels, "levels", MOST_DEPTH, otherwise="use fewer levels"),
             widest=None if self.widest is None else as_k(self.widest, "widest"),
             by=as_choice(self.by, "by", ("draft", "target")),
         )

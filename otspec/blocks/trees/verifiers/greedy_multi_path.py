@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base import as_integer, cached_property, counted, read_only, shown
+from otspec._base import cached_property, counted, read_only, shown
 from otspec._base.arithmetic import Array, IntArray, Number, counted_power, zeros
 from otspec.blocks.base import BlockRule, Outcome, enumerated_expected
 from otspec.blocks.block_verification import BlockVerification
@@ -227,7 +227,7 @@ class GreedyMultiPath(TreeRule):
 def _paths(paths: Any, length: Any) -> Shape:
     """Check numbers of paths and of their tokens, and return their tree."""
     count, depth = (
-        as_integer(as_k(value, name), name, 1, most, otherwise=f"use a smaller {name}")
+        as_k(value, name, most, otherwise=f"use a smaller {name}")
         for name, value, most in (("paths", paths, MOST_PATHS), ("length", length, MOST_DEPTH))
     )
     return Shape.of_branching((count, *[1] * (depth - 1)), "paths")

@@ -235,7 +235,7 @@ class NodeProgram(Frozen):
         orders: dict[Drafted, list[Order]] = {}
         for drafted, tokens, mass, visits in found:
             order = Order(
-                tokens, primal[mass][0], tuple(read_only(primal[visit]) for visit in visits)
+                tokens, primal[mass].item(), tuple(read_only(primal[visit]) for visit in visits)
             )
             orders.setdefault(drafted, []).append(order)
         slope = (solution.duals[wanted] * target).sum()
