@@ -17,6 +17,7 @@ from skipped import lines
 pytest_plugins = (
     "pytester",  # runs of pytest, for the tests of the plugin of the package
     "absent_packages",
+    "made_rules",
 )
 
 # OTSPEC_HYPOTHESIS=long looks for counterexamples for hours, nightly for minutes; short tries the
