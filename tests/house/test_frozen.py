@@ -54,6 +54,7 @@ NOT_WALKED = {
         ("Heaviest", "Left", "Levels"), "numbers of DistinctPaths while it draws, which is walked"
     ),
     **dict.fromkeys(("Stage", "Drawn"), "what a selection has come to, until its next stage"),
+    "Undrawn": "a token whose draw is left for last, which exists while a step is followed",
     "Crash": "holds whatever exception foreign code has raised",
     "Chance": "draws random numbers, which differ each time",
     **dict.fromkeys(
