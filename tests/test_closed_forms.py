@@ -164,7 +164,7 @@ def test_arithmetic_follows_the_input(value):
         (lambda: closed_forms.hub_acceptance(["1"], [1.0]), "draft is exact but target is float"),
         (
             lambda: closed_forms.top_plus_one_acceptance([1, 0], [1, 0], 2),
-            "draft has 1 tokens of positive probability",
+            "draft has 1 token of positive probability",
         ),
     ],
 )
