@@ -28,7 +28,7 @@ def table(header: str, rows: Iterable[Iterable[str]]) -> str:
 def rules() -> str:
     """Return the table of rules for one token."""
     return table(
-        "rule | name | in tables | drafts | k | acceptance | batch function",
+        "rule | name | in tables | drafts | k | formula | batch",
         map(rule_row, RULES.values()),
     )
 
@@ -37,14 +37,10 @@ def rule_row(rule: type[Rule]) -> list[str]:
     """Return what the table says of a rule."""
     law = "any" if rule.law_class is None else f"`{rule.law_class.name}`"
     k = "any" if rule.only_k is None else str(rule.only_k)
-    how = "formula" if rule.formula else "sum or estimate"
     names = [f"`{rule.__name__}`", f"`{rule.name}`", rule.title]
-    return [*names, law, k, how, batch_of(rule)]
-
-
-def batch_of(rule: type[Rule] | type[blocks.BlockRule]) -> str:
-    """Return the batch function with the law of a rule, if there is one."""
-    return f"`{rule.batch}`" if rule.batch else ""
+    if rule.batch not in (None, rule.name.replace("-", "_")):
+        raise ValueError(f"{rule.batch} is not the name of {rule.name} with underscores")
+    return [*names, law, k, "yes" if rule.formula else "", "yes" if rule.batch else ""]
 
 
 def rules_for_several() -> str:
@@ -52,7 +48,13 @@ def rules_for_several() -> str:
     return table(
         "drafts | rule | name | in tables | batch function",
         (
-            [what, f"`{rule.__name__}`", f"`{name}`", rule.title, batch_of(rule)]
+            [
+                what,
+                f"`{rule.__name__}`",
+                f"`{name}`",
+                rule.title,
+                f"`{rule.batch}`" if rule.batch else "",
+            ]
             for what, registry in (
                 ("one block", blocks.BLOCK_RULES),
                 ("a tree, by depth", blocks.TREE_RULES),
