@@ -28,7 +28,7 @@ def table(header: str, rows: Iterable[Iterable[str]]) -> str:
 def rules() -> str:
     """Return the table of rules for one token."""
     return table(
-        "rule | name | in tables | drafts | k | formula | batch",
+        "rule | name | in tables | drafts | k | sum | batch",
         map(rule_row, RULES.values()),
     )
 
@@ -40,7 +40,7 @@ def rule_row(rule: type[Rule]) -> list[str]:
     names = [f"`{rule.__name__}`", f"`{rule.name}`", rule.title]
     if rule.batch not in (None, rule.name.replace("-", "_")):
         raise ValueError(f"{rule.batch} is not the name of {rule.name} with underscores")
-    return [*names, law, k, "yes" if rule.formula else "", "yes" if rule.batch else ""]
+    return [*names, law, k, "" if rule.formula else "yes", "yes" if rule.batch else ""]
 
 
 def rules_for_several() -> str:
