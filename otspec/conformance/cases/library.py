@@ -198,8 +198,12 @@ def text_cases(length: int, vocabulary: int) -> list[Case]:
 @lru_cache
 def _small_texts(length: int) -> tuple[Case, ...]:
     """Return the small cases of texts, the same ones in each check: laws on them are kept."""
+
+    def prompts(n: int) -> int:
+        return n if n ** (length + 1) <= MOST_TEXTS else 1
+
     return tuple(
-        prompted(name, draft, target, n if (n := len(draft)) ** (length + 1) <= MOST_TEXTS else 1)
+        prompted(name, draft, target, prompts(len(draft)))
         for name, (draft, target) in TEXTS.items()
     )
 

@@ -34,7 +34,7 @@ def two_faults(
 
 
 @lru_cache(maxsize=4096)
-def both(one: Any, other: Any) -> type[Machine] | None:
+def both(one: type[Machine], other: type[Machine]) -> type[Machine] | None:
     """Return a machine with two faults; None if both replace the same part."""
     if _parts(one) & _parts(other):
         return None

@@ -16,9 +16,8 @@ from otspec._base import Frozen, cached_property
 from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, sums_by, zeros
 from otspec.distributions import Distribution
 
-LEAST_SHARE = (
-    1e-290  # times the most drafts it is nothing beside 1, and still a float of all digits
-)
+LEAST_SHARE = 1e-290
+"""Times the most drafts it is nothing beside 1, and it is still a float of all digits."""
 Which: TypeAlias = IntArray | slice  # which knots: their numbers, or a stretch of them
 
 
@@ -202,7 +201,9 @@ class Histogram(Frozen):
         bits, count = self.thresholds.view(np.int64), len(self.thresholds)
         if not count:
             return np.zeros(1, dtype=np.int64), 0, 0
-        for shift in SHIFTS if count < 1 << 16 else ():
+        if count >= 1 << 16:  # bins are numbered in 16 bits
+            return None
+        for shift in SHIFTS:
             lowest, highest = (bits[[0, -1]] >> shift).tolist()
             starts = np.arange(lowest, highest + 1) << shift
             below = np.searchsorted(bits, starts)
