@@ -9,6 +9,7 @@ from otspec.blocks import (
     DynamicTree,
     GreedyMultiPath,
     PlannedTree,
+    Seconds,
     UniversalTree,
     as_load_seconds,
     as_seconds,
@@ -107,6 +108,20 @@ LARGEST = [
 @pytest.mark.parametrize(("name", "number", "call"), LARGEST)
 def test_what_is_as_large_as_a_limit_is_no_larger(monkeypatch, name, number, call):
     assert least(monkeypatch, f"blocks.trees.{name}", call) == number
+
+
+def test_refusals_say_the_numbers(monkeypatch):
+    monkeypatch.setattr("otspec.blocks.trees.verifiers.leaf_to_root.TUPLE_LIMIT", 8)
+    with pytest.raises(ValueError, match="9 tuples of k = 2 drafts over 2 tokens are too many"):
+        UniversalTree(*PAIR, "2x1").expected()
+    for tokens, seconds, says in (
+        ((1, 2), (1.0,), "tokens has 2 numbers and seconds 1: name the seconds"),
+        ((), (), "tokens has 0 numbers and seconds 0"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            Seconds(tokens, seconds)
+    with pytest.raises(ValueError, match="node must be at most 2, got 3: the tree has 3 nodes"):
+        TREE.children(3)
 
 
 def test_states_are_counted_once_each(monkeypatch):
