@@ -174,6 +174,15 @@ def test_pools_that_lose_are_split_before_others():
     assert tokens("1/4 3/8 1/8 0 1/4", 4) == [[0, 1], [1, 3], [4], [2]]
 
 
+def test_the_first_order_puts_first_what_is_wanted_most():
+    law, levels = otspec.Independent(DRAFTS[:, :4]), TARGET[None, [2, 0, 1, 3]]
+    found, added = pooled_mixtures._round(law, levels, np.empty((0, 0), dtype=np.intp), 1)
+    assert (found.orders.tolist(), found.weights.tolist(), added) == ([[2, 1, 0, 3]], [1], 1)
+    # Known orders are no new ones; beside that of the prices one more is added.
+    found, added = pooled_mixtures._round(law, levels, np.array([[2, 1, 0, 3]]), 2)
+    assert added == 2
+
+
 def test_prices_order_tokens_and_what_is_served_least_those_of_one_price():
     found = order_search._by_price(np.array([1, 2, 2, 3]), np.array([0, 3, 1, 9]))
     assert found.tolist() == [3, 2, 1, 0]
