@@ -9,7 +9,7 @@ from each_case import each
 
 from otspec.chance import CannotFollowError
 from otspec.conformance import exact_law
-from otspec.conformance.following.order import clipped, extreme, place_among, ranked
+from otspec.conformance.following.order import clipped, distinct, extreme, place_among, ranked
 from otspec.conformance.following.products import Products, Racer, _integral
 from otspec.conformance.following.streams import current
 from otspec.conformance.following.symbols import (
@@ -210,6 +210,15 @@ def test_whole_parts_have_the_lengths_of_their_intervals():
         exact_law(lambda: int((1e9 - 1) * np.random.default_rng().random()), most=1)
 
 
+@each("masses,count", [([1, 0, 2], 3), ([Fraction(1, 2), 0], 2), ([0, 0], 1)])
+def test_more_distinct_tokens_than_have_a_chance_are_refused(masses, count):
+    def drawn():
+        return distinct(current(), masses, count)[-1].value()
+
+    with pytest.raises(CannotFollowError, match="it draws more distinct tokens than have a chance"):
+        exact_law(drawn)
+
+
 def test_a_size_is_the_distance_from_0():
     def sized():
         number = np.random.default_rng().random() - 0.25
@@ -236,6 +245,15 @@ def test_places_of_plain_numbers():
     assert clipped(3, 1, None) == 3
 
 
+def uniforms(count):
+    return [uniform_number(current()) for _ in range(count)]
+
+
+def half_known():
+    u, v = uniforms(2)
+    return bool(u < 0.5), extreme([u, v], True)
+
+
 def clocks(count, *places):
     """Return exponential numbers, some of which may come twice."""
     found = [exponential_number(current()) for _ in range(count)]
@@ -250,6 +268,19 @@ def clocks(count, *places):
          {0: 6 / 11, 1: 3 / 11, 2: 2 / 11}, 3),
         # The largest of three: which is last, after whoever is first.
         (lambda: extreme(clocks(3), True), {0: 1 / 3, 1: 1 / 3, 2: 1 / 3}, 6),
+        # Multiples are no race for the largest; of uniform numbers the largest is the first clock.
+        (lambda: extreme([2 * e for e in clocks(2)], True), {0: 1 / 2, 1: 1 / 2}, 2),
+        (lambda: extreme([2 * e for e in clocks(3)], True), {0: 1 / 3, 1: 1 / 3, 2: 1 / 3}, 6),
+        (lambda: extreme(uniforms(3), True), {0: 1 / 3, 1: 1 / 3, 2: 1 / 3}, 3),
+        (lambda: extreme(uniforms(3), False), {0: 1 / 3, 1: 1 / 3, 2: 1 / 3}, 6),
+        # One number is known to be below 1/2, or not.
+        (half_known, {(True, 0): 1 / 8, (True, 1): 3 / 8, (False, 0): 3 / 8, (False, 1): 1 / 8}, 6),
+        # A bound below a number is no way of its own.
+        (lambda: clipped(uniforms(1)[0] - 0.4, -0.5, None) < 0.6, {True: 1}, 1),
+        (lambda: tuple(each.value() for each in distinct(current(), [1, 0, 2, 3], 3)),
+         {(0, 2, 3): 1 / 6 * 2 / 5, (0, 3, 2): 1 / 6 * 3 / 5, (2, 0, 3): 1 / 3 / 4,
+          (2, 3, 0): 1 / 3 * 3 / 4, (3, 0, 2): 1 / 2 / 3, (3, 2, 0): 1 / 2 * 2 / 3}, 6),
+        (lambda: int(distinct(current(), [1, 0, 3], 2)[0].value()), {0: 1 / 4, 2: 3 / 4}, 2),
         # The first place of a number that is there twice.
         (lambda: extreme(clocks(2, 0, 0, 1), False), {0: 1 / 2, 2: 1 / 2}, 2),
         (lambda: extreme(clocks(2, 1, 0, 0), True), {0: 1 / 2, 1: 1 / 2}, 2),

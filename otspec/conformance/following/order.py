@@ -63,14 +63,12 @@ def extreme(values: Sequence[Any], largest: bool) -> int:
         if value != value:
             return place
     plain = [i for i, value in enumerate(values) if not isinstance(value, RandomNumber)]
-    best = None
-    if plain:
-        best = (max if largest else min)(plain, key=lambda i: values[i])
     random = [i for i, value in enumerate(values) if isinstance(value, RandomNumber)]
-    if best is not None:  # in most races a constant is the worst that there can be
+    if plain:  # in most races a constant is the worst that there can be
+        best = (max if largest else min)(plain, key=lambda i: values[i])
         random = [i for i in random if _beyond(values[i], values[best], largest)]
-    if not random:
-        return 0 if best is None else best
+        if not random:
+            return best
     return random[_first([values[i] for i in random], largest)]
 
 
