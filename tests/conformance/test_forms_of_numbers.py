@@ -210,6 +210,12 @@ def test_whole_parts_have_the_lengths_of_their_intervals():
         exact_law(lambda: int((1e9 - 1) * np.random.default_rng().random()), most=1)
 
 
+def test_distinct_tokens_of_whole_masses_have_fractions():
+    law = exact_law(lambda: tuple(each.value() for each in distinct(current(), [1, 2, 0], 2)))
+    assert law == {(0, 1): Fraction(1, 3), (1, 0): Fraction(2, 3)}
+    assert all(isinstance(mass, Fraction) for mass in law.values())
+
+
 @each("masses,count", [([1, 0, 2], 3), ([Fraction(1, 2), 0], 2), ([0, 0], 1)])
 def test_more_distinct_tokens_than_have_a_chance_are_refused(masses, count):
     def drawn():
@@ -249,6 +255,12 @@ def uniforms(count):
     return [uniform_number(current()) for _ in range(count)]
 
 
+def one_alone():
+    """A number that is the largest for want of others ran in no race."""
+    (u,) = uniforms(1)
+    return extreme([u], True), bool(u < 0.25)
+
+
 def half_known():
     u, v = uniforms(2)
     return bool(u < 0.5), extreme([u, v], True)
@@ -273,6 +285,7 @@ def clocks(count, *places):
         (lambda: extreme([2 * e for e in clocks(3)], True), {0: 1 / 3, 1: 1 / 3, 2: 1 / 3}, 6),
         (lambda: extreme(uniforms(3), True), {0: 1 / 3, 1: 1 / 3, 2: 1 / 3}, 3),
         (lambda: extreme(uniforms(3), False), {0: 1 / 3, 1: 1 / 3, 2: 1 / 3}, 6),
+        (one_alone, {(0, True): 1 / 4, (0, False): 3 / 4}, 2),
         # One number is known to be below 1/2, or not.
         (half_known, {(True, 0): 1 / 8, (True, 1): 3 / 8, (False, 0): 3 / 8, (False, 1): 1 / 8}, 6),
         # A bound below a number is no way of its own.
