@@ -120,7 +120,7 @@ def test_rows_at_the_edges_of_floats():
         (lambda: library.TEXTS, TEXTS),
         (lambda: {"beside": library.BESIDE}, {"beside": (PAIR, OTHER)}),
         (
-            {"shared": [(row,) for row in library.SHARED]},
+            lambda: {"shared": [(row,) for row in library.SHARED]},
             {"shared": ("4 4 1 1 / 10", "1 1 4 4 / 10")},
         ),
     ],
