@@ -18,7 +18,7 @@ from otspec.conformance.faults import two_faults as two_faults_module
 from otspec.conformance.faults.base import Seen, joint_law
 from otspec.conformance.faults.explanations import looked_at
 from otspec.conformance.faults.randomness import inverted
-from otspec.conformance.faults.rules import _kernel
+from otspec.conformance.faults.rules import _kernel, rules_of
 from otspec.conformance.faults.setting import TEXT, setting_of
 from otspec.conformance.faults.shared_noise import Seen as SharedSeen
 from otspec.conformance.faults.shared_noise import Step
@@ -632,9 +632,7 @@ def test_which_faults_only_an_engine_that_drafts_has():
 
 
 def test_the_law_of_a_fault_is_kept_and_no_one_writes_to_it():
-    law = joint_law(
-        Machine, {rule.name: rule for rule in RIGHT_RULES}["recursive rejection"], Tokens(1), CASE
-    )
+    law = joint_law(Machine, rules_of(Tokens(1))[0], Tokens(1), CASE)
     with pytest.raises(ValueError, match="read-only"):
         law[0, 0] = 1
 
