@@ -62,7 +62,8 @@ def kernel_of(rule: Any, law: DraftLaw, target: Distribution) -> Callable[..., A
         raise DisagreementError(
             "kernel",
             f"a kernel takes the drafts alone, and this one takes {taken}: write kernel(x) -> "
-            f"distribution, or a program verify(drafts, chance); {TEST_SAMPLERS}",
+            f"distribution, or a program verify(drafts, chance), whose second parameter is called "
+            f"chance; {TEST_SAMPLERS}",
         )
     made = type(rule).__name__
     if _read(rule, "sample") is not None:
