@@ -53,7 +53,7 @@ def test_every_branch_has_its_exact_probability():
         [2.0, 0.0, 6.0],
         np.array([0.25, 0.75]),
         [np.float32(0.25), np.float32(0.75)],
-        [0.5, np.float32(0.25)],
+        [0.5, np.float32(1.5)],
         (np.int64(1), Fraction(1, 2)),
     ],
 )
