@@ -30,7 +30,7 @@ def audit_kernel(
     # -k; None for what was not given. drafts: the draft law, by name. tolerance: as for audit.
     step = is_step(kernel)
     needed = ["--target"] if step else list(_EXAMPLE)
-    for option, value in (given | {"--drafts": drafts}).items():
+    for option, value in {**given, "--drafts": drafts}.items():
         if step and value is not None and option not in needed:
             raise ValueError(
                 f"{option} is for what gets drafts, and {name} takes chance alone: it draws its "
