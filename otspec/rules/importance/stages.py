@@ -17,7 +17,7 @@ from otspec.solvers import SolverName, solve
 FEW = 4_096  # up to so many tokens NumPy is as quick as loading what is compiled
 _BYTES_OF_PAIR = 80  # peak memory of a stage for each pair of free tokens
 _MOVED = 2_048  # most tokens that change places from stage to stage without all being sorted again
-_OFTEN = 300  # pairs are shared out in loops from then on: before, loading these takes longer
+_OFTEN = 100  # pairs are shared out by machine code from then on: before, loading it takes longer
 _asked = count()
 _Share: TypeAlias = Callable[[Array, Array], Array]
 """(masses of pairs, what each token wants) → what each gets, as :func:`shared_pairs`."""
@@ -173,7 +173,7 @@ def _share_out(
 
 
 def _shared(masses: Array, wanted: Array) -> Array:
-    """Share pairs out, compiled if it is asked for often."""
+    """Share pairs out, as machine code if it is asked for often."""
     often = not is_exact(masses) and next(_asked) >= _OFTEN
     return (quick_pairs if often and has_numba() else shared_pairs)(masses, wanted)
 
