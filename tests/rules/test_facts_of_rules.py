@@ -17,6 +17,7 @@ from otspec.rules import (
     RULES,
     Bins,
     MaximalCoupling,
+    NaiveSampling,
     NotExactError,
     PairRule,
     PooledSelection,
@@ -57,6 +58,32 @@ def test_a_rule_without_a_formula_is_estimated_in_floats_alone():
     assert close(found, exact, 2_000)
     assert not close(found + 0.1, exact, 2_000)
     assert by_position_or_estimate(RecursiveRejection(DRAFT, TARGET, 3)).tolist() == exact.tolist()
+
+
+class ByToken(NaiveSampling):
+    """Has no formula by position, but by token."""
+
+    _by_position = Rule._by_position
+
+
+class ByPosition(NaiveSampling):
+    """Has the other one alone."""
+
+    _by_token = Rule._by_token
+
+
+class Neither(ByToken):
+    """Has none."""
+
+    _by_token = Rule._by_token
+
+
+def test_one_draft_is_enumerated_where_there_is_no_formula_at_all():
+    for rule, enumerates in (
+        (NaiveSampling, (False, False)), (ByToken, (False, True)), (ByPosition, (False, False)),
+        (Neither, (True, True)),
+    ):  # fmt: skip
+        assert tuple(rule(*COIN, k).enumerates_positions for k in (1, 2)) == enumerates
 
 
 @pytest.mark.parametrize("rule", [PooledSelection, PooledSelectionWithoutReplacement])
