@@ -29,7 +29,6 @@ from otspec.conformance.faults.explanations import OR, explanations
 PAGE = Path(__file__).parent / "conformance_controls.md"
 REPETITIONS = 200
 CHECKS = 10_000
-KINDS = ("tokens", "block", "tree")
 ROUNDED = 1e-12
 """Total variations below count as 0."""
 
@@ -37,11 +36,10 @@ INTRODUCTION = """# Known faults, and how surely they are found
 
 This page is for those who ask how much a passed [conformance check](conformance.md) is worth. A
 known fault is [a part of a verifier that is replaced](conformance.md#the-likely-fault), and
-here every rule runs with every fault. The distribution of the output is then computed exactly on
-each case, and with it the total variation from the target. What a check would see is drawn from
-this distribution. There are three drafts of one token (two for laws other than i.i.d., one for
-maximal coupling), blocks of two tokens, and the tree 2x1. Faults marked *pipeline* need an engine
-that drafts, and those marked *steps* need its texts of several steps.
+here every rule runs with every fault. The distribution of the output is computed exactly on each
+case, and what a check would see is drawn from it. There are three drafts of one token (two for laws
+other than i.i.d., one for maximal coupling), blocks of two tokens, and the tree 2x1. Faults marked
+*pipeline* need an engine that drafts, and those marked *steps* need its texts of several steps.
 `python docs/conformance_controls.py` measures this page, and a test repeats a part.
 """
 
@@ -121,8 +119,8 @@ def _tallies(found: Sequence[Measured]) -> list[str]:
     return [
         f"{len(found):,}",
         f"{len(wrong):,}",
-        f"{sum(each.caught for each in wrong):,} of {runs:,}",
-        f"{sum(each.at_detect for each in wrong):,} of {runs:,}",
+        f"{runs - sum(each.caught for each in wrong):,}",
+        f"{runs - sum(each.at_detect for each in wrong):,}",
         f"{sum(each.among for each in wrong):,}",
         f"{sum(each.first for each in wrong):,}",
     ]
@@ -132,13 +130,11 @@ def fault_row(found: Sequence[Measured]) -> str:
     """Return the row of a fault, from all rules in which it is wrong."""
     fault = found[0].fault
     marks = " (steps)" if fault.machine.across else " (pipeline)" if fault.pipeline else ""
-    counts = [sum(each.rule.kind == kind for each in found) for kind in KINDS]
     first = sum(each.first for each in found)
     unexplained = "" if first == len(found) else f"; explained first in {first}"
     samples = max(each.samples for each in found)
     return row([
-        fault.name + marks,
-        ", ".join(map(str, counts)) + unexplained,
+        fault.name + marks + unexplained,
         _range([each.distance for each in found], 3),
         f"{samples:,.0f}",
     ])  # fmt: skip
@@ -176,21 +172,21 @@ EVERY_RULE = """## Every rule with every fault
 A fault is *wrong* in a rule if its total variation is {detect} or more on some case. It is
 checked {repetitions} times on its worst case, and {repetitions} times mixed with the right rule
 so that the total variation is exactly {detect}, which a check finds with probability 0.999 by its
-promise. *Explained* counts the faults that are among the explanations after one check of all
-cases; *first* those that are the likeliest explanation, alone or with faults of the same law.
+promise. *Missed* counts the checks that find nothing. *Explained* counts the faults that are among
+the explanations after one check of all cases; *first* those that are the likeliest explanation,
+alone or with faults of the same law.
 
-| rule | batch function | faults | wrong | found | found at {detect} | explained | first |
+| rule | batch function | faults | wrong | missed | missed at {detect} | explained | first |
 | --- | --- | --- | --- | --- | --- | --- | --- |"""
 OF_FAULTS = """
 ## Every fault
 
-*Wrong in* is the number of rules in which the fault is wrong: for tokens, blocks and trees. *Total
-variation* is on the worst case, from the least to the largest of these rules. *Samples* is how many
-are needed: the median in the rule that takes most. Each fault is its own first explanation in all
-of these rules, unless the row says otherwise.
+*Total variation* is on the worst case, from the least to the largest of the rules in which the
+fault is wrong. *Samples* is how many are needed: the median in the rule that takes most. Each fault
+is its own first explanation in all of these rules, unless the row says otherwise.
 
-| fault | wrong in | total variation | samples |
-| --- | --- | --- | --- |"""
+| fault | total variation | samples |
+| --- | --- | --- |"""
 HARMLESS = """
 ## Harmless faults
 
