@@ -11,7 +11,8 @@ import pytest
 from instances import weights
 from scipy.optimize import linprog
 
-from otspec.rules.importance.shared_pairs import push_all, quick_pairs, settle_all, shared_pairs
+from otspec.rules.importance.numba_pass import quick_pairs
+from otspec.rules.importance.shared_pairs import push_all, settle_all, shared_pairs
 
 CRUMB = 5e-324
 """The smallest float."""

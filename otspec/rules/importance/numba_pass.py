@@ -148,3 +148,11 @@ fast_meet = compiled(meet)
 for _helper in shared_pairs.HELPERS:
     jitable(_helper)
 fast_push_all, fast_settle_all = compiled(shared_pairs.push_all), compiled(shared_pairs.settle_all)
+
+
+def quick_pairs(masses: Array, wanted: Array) -> Array:
+    """Return what ``shared_pairs`` does for floats: worth its start where it is asked for often."""
+    got, surplus = shared_pairs.begun(masses, wanted)
+    fast_push_all(got, surplus)
+    fast_settle_all(got, surplus)
+    return got

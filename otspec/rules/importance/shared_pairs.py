@@ -21,7 +21,7 @@ def shared_pairs(masses: Array, wanted: Array) -> Array:
     (s,): at least 0. Result, shape (s, s), entry (i, j): what i gets of the pair; with (j, i) it is
     the mass; the diagonal is 0.
     """
-    got, surplus = _begun(masses, wanted)
+    got, surplus = begun(masses, wanted)
     # Numbers in object arrays: scalars of typed arrays are slow.
     shares, left = got.astype(object), surplus.astype(object)
     push_all(shares, left)
@@ -30,17 +30,7 @@ def shared_pairs(masses: Array, wanted: Array) -> Array:
     return got
 
 
-def quick_pairs(masses: Array, wanted: Array) -> Array:
-    """Return the same for floats, compiled: worth its start where it is asked for often."""
-    from otspec.rules.importance.numba_pass import fast_push_all, fast_settle_all
-
-    got, surplus = _begun(masses, wanted)
-    fast_push_all(got, surplus)
-    fast_settle_all(got, surplus)
-    return got
-
-
-def _begun(masses: Array, wanted: Array) -> tuple[Array, Array]:
+def begun(masses: Array, wanted: Array) -> tuple[Array, Array]:
     """Return shares of which the earlier token of each pair has all, and what it is too much."""
     size = len(wanted)
     got = zeros((size, size), like=masses)
