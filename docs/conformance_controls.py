@@ -29,6 +29,8 @@ from otspec.conformance.faults.explanations import OR, explanations
 PAGE = Path(__file__).parent / "conformance_controls.md"
 REPETITIONS = 200
 CHECKS = 10_000
+QUICK = 4_096
+"""Faults that so many samples show have no row."""
 ROUNDED = 1e-12
 """Total variations below count as 0."""
 
@@ -126,18 +128,23 @@ def _tallies(found: Sequence[Measured]) -> list[str]:
     ]
 
 
-def fault_row(found: Sequence[Measured]) -> str:
-    """Return the row of a fault, from all rules in which it is wrong."""
+def fault_rows(found: Iterable[Measured]) -> Iterator[str]:
+    """Yield the sentence and the table of the faults that take more than ``QUICK`` samples."""
+    by_fault: dict[str, list[Measured]] = {}
+    for each in found:
+        if each.wrong:
+            by_fault.setdefault(each.fault.name, []).append(each)
+    slow = [group for group in by_fault.values() if max(each.samples for each in group) > QUICK]
+    yield OF_FAULTS.format(all=len(by_fault), quick=len(by_fault) - len(slow), most=QUICK)
+    yield from map(_fault_row, slow)
+
+
+def _fault_row(found: Sequence[Measured]) -> str:
     fault = found[0].fault
     marks = " (steps)" if fault.machine.across else " (pipeline)" if fault.pipeline else ""
-    first = sum(each.first for each in found)
-    unexplained = "" if first == len(found) else f"; explained first in {first}"
     samples = max(each.samples for each in found)
-    return row([
-        fault.name + marks + unexplained,
-        _range([each.distance for each in found], 3),
-        f"{samples:,.0f}",
-    ])  # fmt: skip
+    distances = _range([each.distance for each in found], 3)
+    return row([fault.name + marks, distances, f"{samples:,.0f}"])
 
 
 def _range(distances: Sequence[float], digits: int) -> str:
@@ -150,12 +157,7 @@ def sections(results: dict[RightRule, list[Measured]]) -> Iterator[str]:
     yield from _alarms()
     yield from _rules(results)
     every = [each for found in results.values() for each in found]
-    yield OF_FAULTS
-    by_fault: dict[str, list[Measured]] = {}
-    for each in every:
-        if each.wrong:
-            by_fault.setdefault(each.fault.name, []).append(each)
-    yield from map(fault_row, by_fault.values())
+    yield from fault_rows(every)
     yield from _harmless([each for each in every if not each.wrong])
     yield from shared_noise()
 
@@ -179,11 +181,12 @@ alone or with faults of the same law.
 | rule | batch function | faults | wrong | missed | missed at {detect} | explained | first |
 | --- | --- | --- | --- | --- | --- | --- | --- |"""
 OF_FAULTS = """
-## Every fault
+## The hardest faults
 
-*Total variation* is on the worst case, from the least to the largest of the rules in which the
-fault is wrong. *Samples* is how many are needed: the median in the rule that takes most. Each fault
-is its own first explanation in all of these rules, unless the row says otherwise.
+Of the {all} faults that are wrong in some rule, {quick} are found within {most:,} samples.
+The table has the others. *Total variation* is on the worst case, from the least to the largest of
+the rules in which the fault is wrong. *Samples* is how many are needed: the median in the rule that
+takes most. `otspec.conformance.faults.FAULTS` says of each fault what goes wrong and what to do.
 
 | fault | total variation | samples |
 | --- | --- | --- |"""
