@@ -59,7 +59,6 @@ class Measured(NamedTuple):
     samples: float = 0.0
     at_detect: int = 0
     statistic: str = ""
-    among: bool = False
     first: bool = False
 
     @property
@@ -100,7 +99,6 @@ def _measured(fault: Fault, rule: RightRule, kind: Kind) -> Measured:
         float(np.median(sizes)),
         int(at_detect.sum()),
         finding.statistic if finding else "",
-        any(fault.name in entry for entry in entries),
         bool(entries) and fault.name in entries[0],
     )
 
@@ -112,7 +110,7 @@ def row(cells: Iterable[str]) -> str:
 
 def rule_row(rule: RightRule, found: Sequence[Measured]) -> str:
     """Return the row of a rule in the table of rules."""
-    return row([rule.name, f"`{rule.batch}`", *_tallies(found)])
+    return row([rule.name, *_tallies(found)])
 
 
 def _tallies(found: Sequence[Measured]) -> list[str]:
@@ -123,7 +121,6 @@ def _tallies(found: Sequence[Measured]) -> list[str]:
         f"{len(wrong):,}",
         f"{runs - sum(each.caught for each in wrong):,}",
         f"{runs - sum(each.at_detect for each in wrong):,}",
-        f"{sum(each.among for each in wrong):,}",
         f"{sum(each.first for each in wrong):,}",
     ]
 
@@ -174,12 +171,11 @@ EVERY_RULE = """## Every rule with every fault
 A fault is *wrong* in a rule if its total variation is {detect} or more on some case. It is
 checked {repetitions} times on its worst case, and {repetitions} times mixed with the right rule
 so that the total variation is exactly {detect}, which a check finds with probability 0.999 by its
-promise. *Missed* counts the checks that find nothing. *Explained* counts the faults that are among
-the explanations after one check of all cases; *first* those that are the likeliest explanation,
-alone or with faults of the same law.
+promise. *Missed* counts the checks that find nothing. *First* counts the faults that are the
+likeliest explanation after one check of all cases, alone or with faults of the same law.
 
-| rule | batch function | faults | wrong | missed | missed at {detect} | explained | first |
-| --- | --- | --- | --- | --- | --- | --- | --- |"""
+| rule | faults | wrong | missed | missed at {detect} | first |
+| --- | --- | --- | --- | --- | --- |"""
 OF_FAULTS = """
 ## The hardest faults
 
@@ -208,10 +204,10 @@ OF_NOISE = """
 An engine that claims [the same text for the same
 seed](conformance.md#the-same-seed-the-same-text) must give exactly the text of plain decoding.
 Each of these faults is found for all kinds that can have it; those marked *pipeline* need several
-steps. If the last column is empty, {usual}.
+steps. The cure of most: {usual}.
 
-| fault | kinds | what goes wrong | what to do |
-| --- | --- | --- | --- |"""
+| fault | kinds | what goes wrong |
+| --- | --- | --- |"""
 
 
 def shared_noise() -> Iterator[str]:
@@ -221,8 +217,7 @@ def shared_noise() -> Iterator[str]:
     yield OF_NOISE.format(usual=usual)
     for fault in faults:
         name = fault.name + (" (pipeline)" if fault.pipeline else "")
-        fix = "" if fault.fix == usual else f"{fault.fix}."
-        yield row([name, ", ".join(fault.kinds), fault.sentence, fix])
+        yield row([name, ", ".join(fault.kinds), fault.sentence])
 
 
 def _alarms() -> Iterator[str]:
@@ -237,7 +232,7 @@ def _rules(results: dict[RightRule, list[Measured]]) -> Iterator[str]:
     yield EVERY_RULE.format(detect=DETECT, repetitions=REPETITIONS)
     for rule, found in results.items():
         yield rule_row(rule, found)
-    yield row(["all", "", *_tallies([each for found in results.values() for each in found])])
+    yield row(["all", *_tallies([each for found in results.values() for each in found])])
 
 
 def _harmless(found: list[Measured]) -> Iterator[str]:
