@@ -202,6 +202,47 @@ def test_what_of_arithmetic_is_refused(function, what):
         function()
 
 
+@each(
+    "compared,wanted",
+    [
+        (lambda: (uniform() < 0, uniform() > 0, uniform() <= 1, uniform() > 1), (0, 1, 1, 0)),
+        (lambda: (uniform() ** 2 < -0.5, clock() ** 2 < -0.5, clock() < 0), (0, 0, 0)),
+        (lambda: (1 / uniform() < -0.5, 1 / uniform() < 0, 1 / uniform() < 1), (0, 0, 0)),
+        (lambda: (-1 / uniform() < -0.5, 1 / clock() > -2), (1, 1)),
+        (lambda: (log(uniform()) < 0, log(uniform()) > 0, log(uniform()) < 3), (1, 0, 1)),
+        (lambda: (gumbel() < INF, gumbel() > -INF, clock() < INF), (1, 1, 1)),
+        (lambda: (1 - uniform() < 0, 1 - uniform() < 1, 2 - uniform() > 1), (0, 1, 1)),
+        (lambda: (uniform() < NAN, uniform() > NAN, clock() <= NAN, clock() >= NAN), (0, 0, 0, 0)),
+        (
+            lambda: (uniform() < uniform() + 1, uniform() - 1 > uniform(), clock() > -clock()),
+            (1, 0, 1),
+        ),
+        (lambda: (uniform() + 1 < uniform(), clock() > uniform() - 1), (0, 1)),
+    ],
+)
+def test_what_is_certain_is_no_choice(compared, wanted):
+    assert compared() == tuple(map(bool, wanted))
+
+
+LATER = "a random number with a number, and then with another random number"
+
+
+@each(
+    "function,what",
+    [
+        (lambda _u, _v, e, f: e < 1 and f < 1 and e < 2 * f, LATER),
+        (lambda u, v, *_: u < 0.5 and 1 - v < 0.5 and u**2 < (1 - v) ** 2, LATER),
+        (lambda u, v, e, _: e < u * v, "random numbers of different kinds with each other"),
+        (lambda u, v, *_: u * v < uniform_number(current()), "a product of random numbers with"),
+        (lambda u, v, *_: u < 1 - v, "random numbers of different kinds with each other"),
+        (lambda u, *_: u**2 < (1 - u) ** 2, "a random number with itself, changed"),
+    ],
+)
+def test_comparisons_that_are_refused(function, what):
+    with pytest.raises(CannotFollowError, match=f"it compares {what}"):
+        exact_law(lambda: function(*uniforms(2), *clocks(2)))
+
+
 def test_the_same_number_is_equal_and_has_one_hash():
     number = uniform()
     assert number == number + 0

@@ -27,7 +27,7 @@ from otspec.rules import (
     Rule,
 )
 from otspec.rules.base.accepted import by_position_or_estimate
-from otspec.rules.base.counts import _BITS, _power_bounds, covers
+from otspec.rules.base.counts import _BITS, _power_bounds, covers, crossing
 from otspec.rules.rejection.rejected_paths import PathsEstimate
 
 FALSE_ALARM = 1e-7
@@ -183,3 +183,20 @@ def test_a_factor_covers_what_is_drafted_at_least_once(chance, k):
     assert covers(least + Fraction(1, 10**200), chance, k)
     assert not covers(least - Fraction(1, 10**200), chance, k)
     assert covers(1 / chance, chance, k)
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "high"), [fractions("1/2", "1/4", "3/2"), fractions("1/3", "1/3", 3)]
+)
+@pytest.mark.parametrize("k", [2, 5])
+def test_a_crossing_is_the_first_step_at_which_enough_is_accepted(above, below, high, k):
+    step = (high - 1) * Fraction(1, 2**200)
+    found = crossing(above, below, Fraction(1), high, k)
+
+    def enough(rho):
+        beta = above + below / rho
+        return rho * beta >= 1 - (1 - beta) ** k
+
+    assert 0 < found < 2**200
+    assert enough(1 + found * step)
+    assert not enough(1 + (found - 1) * step)
