@@ -126,3 +126,6 @@ def test_what_cannot_be_measured_is_refused() -> None:
         cut_chains_on_blocks([], 1, 1)
     with pytest.raises(ValueError, match="batches"):
         cut_chains_on_blocks([logged((0, 1))], 1, 1, batches=(0,))
+    for given in ((0, -0.1), (0, 1.1)):
+        with pytest.raises(ValueError, match=r"thresholds\[1\] is .*: it must be between 0 and 1"):
+            cut_chains_on_blocks([logged((0, 1))], 1, 1, thresholds=given)
