@@ -30,6 +30,7 @@ from otspec.blocks import (
     UniversalTree,
     decoded_law,
 )
+from otspec.blocks.base import BlockRule
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.models import memoryless
 from otspec.rules import RULES as ALL_RULES
@@ -268,6 +269,21 @@ def test_drafted_trees_are_verified_by_the_law_of_the_outcomes(kind):
         exact = kind(*pair, rule.tree)
         assert within(counts, answered(exact), 400)
         assert exact.sample(rng).mass == 1
+
+
+@pytest.mark.parametrize("kind", VERIFIERS.values(), ids=VERIFIERS)
+def test_programs_over_all_branches_have_the_law_of_the_outcomes(kind):
+    """Where three children are deleted one after the other, of four tokens."""
+    rule = kind(
+        memoryless(["1/2", "1/4", "1/8", "1/8"]), memoryless(["1/8", "1/8", "1/4", "1/2"]), "3"
+    )
+    found = {
+        (outcome.accepted, token): outcome.mass * chance
+        for outcome in BlockRule.outcomes(rule)
+        for token, chance in enumerate(outcome.following(()))
+        if chance > 0
+    }
+    assert found == answered(rule)
 
 
 def test_a_deep_tree_is_verified():

@@ -1,5 +1,6 @@
 """The best rule from leaves to root (Theory, 48), and what others guarantee (Theory, 49)."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,10 +19,12 @@ from otspec.blocks import (
     decoded_law,
 )
 from otspec.blocks.base import enumerated_expected
+from otspec.blocks.trees.verifiers import planned_tree
 from otspec.blocks.trees.verifiers.planned_tree import concave_corners
 from otspec.models import memoryless
 from otspec.programs import DraftedNodes, TextProgram
 from otspec.rules import PooledSelection, RecursiveRejection
+from otspec.solvers import solve
 
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 FLOATS = memoryless([0.5, 0.5]), memoryless([0.25, 0.75])
@@ -96,6 +99,23 @@ def test_floats_keep_the_same():
         floats = [memoryless(row / row.sum()) for row in rows]
         kept = PlannedTree(*floats, "2x1").expected()
         assert kept == pytest.approx(float(PlannedTree(*exact, "2x1").expected()), abs=1e-7)
+
+
+def test_a_plan_has_no_visits_below_0(monkeypatch):
+    """A solver in floats may leave a little less than nothing."""
+
+    def solved(program):
+        found = solve(program)
+        return replace(found, primal=np.where(found.primal > 0, found.primal, -1e-12))
+
+    monkeypatch.setattr(planned_tree, "solve", solved)
+    rule = PlannedTree(*FLOATS, "2x1")
+    _, _, plan = rule._solved((), rule.tree, 1.0)
+    orders = [order for each in plan.orders.values() for order in each]
+    assert any(order.mass == 0 for order in orders)
+    assert all(
+        order.mass >= 0 and (masses >= 0).all() for order in orders for masses in order.visits
+    )
 
 
 def test_one_path_is_block_verification():
