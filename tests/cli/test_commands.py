@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import click
 import pytest
 
 from otspec.cli.main import GROUPS, Commands, main, otspec
