@@ -39,7 +39,7 @@ GROUPS = {  # what each command is for, by group: the list of all commands
     },
 }
 COMMANDS = [name for group in GROUPS.values() for name in group]
-_FUNCTIONS = {"generate": "generate_text"}
+_FUNCTIONS = dict(zip(COMMANDS, COMMANDS, strict=True)) | {"generate": "generate_text"}
 
 
 class Commands(Mapping[str, click.Command]):
@@ -52,10 +52,8 @@ class Commands(Mapping[str, click.Command]):
     """
 
     def __getitem__(self, name: str) -> click.Command:
-        if name not in COMMANDS:
-            raise KeyError(name)
-        module = import_module(f"otspec.cli.commands.{name}")
-        return getattr(module, _FUNCTIONS.get(name, name))
+        function = _FUNCTIONS[name]
+        return getattr(import_module(f"otspec.cli.commands.{name}"), function)
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)
