@@ -336,6 +336,13 @@ def test_lines_of_equal_speed_have_numbers_unless_they_end_in_a_corner():
     assert min(numbered) < max(numbered) == 1
 
 
+def test_a_line_that_ends_where_a_corner_does_has_a_number(monkeypatch):
+    monkeypatch.setattr("otspec.advice.report._CORNER", 0.25)
+    ax = Figure().add_subplot()
+    _draw_rays(ax, 1.0, 2.0, 2.5)  # the line of 2 ends above at 1.25, that of 2.25 before
+    assert [text.get_text() for text in ax.texts][-1] == "×2 "
+
+
 @pytest.mark.parametrize(
     ("number", "near"),
     [(0.01, 0.25), (0.3, 0.25), (0.4, 0.5), (0.65, 0.75), (0.9, 1), (1.2, 1), (1.3, 1.5),

@@ -1,6 +1,6 @@
 """The fastest cut of drafts at each batch size (Theory, 37): from logs and costs by load."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,9 +30,9 @@ KINDS = ("fixed length", "threshold", TREE, NO_DRAFT)
 
 
 class LoggedTexts(NamedTuple):
-    """Texts with the numbers of their clusters."""
+    """Texts, each with its cluster."""
 
-    texts: Iterable[tuple[int, LoggedBlock]]
+    texts: Iterable[tuple[Hashable, LoggedBlock]]
     shortest: int  # how many tokens the shortest has
     source: str  # where they are from
 
@@ -82,7 +82,7 @@ class LoadSearch:
         """Look along texts, one after the other."""
         depth = min(self.depth, logged.shortest)
         cuts = cuts_of(depth, self.thresholds, self.paths)
-        sums: dict[int, Tallied] = {}
+        sums: dict[Hashable, Tallied] = {}
         for cluster, block in logged.texts:
             found = tallied(block, cuts, depth)
             before = [sums[cluster]] if cluster in sums else []
@@ -231,16 +231,14 @@ def texts_in(sources: Sequence[Source], warping: Warping, drawn: Warp) -> Logged
     """Return the texts of files, which are read as they are looked at."""
     name = sources[0].name if len(sources) == 1 else f"{len(sources)} sources"
 
-    def texts() -> Iterator[tuple[int, LoggedBlock]]:
-        first = 0
-        for source in sources:
+    def texts() -> Iterator[tuple[Hashable, LoggedBlock]]:
+        for number, source in enumerate(sources):
             if source.sampled == "target":
                 check_drawn(source, warping, drawn)
             with temporary_folder() as folder:
                 folder.mkdir()
                 whole = source.unpacked(folder, "text")
                 for each in whole.texts(0, source.positions, warping, drawn):
-                    yield first + each.cluster, each.block()
-            first += source.clusters
+                    yield (number, each.cluster), each.block()
 
     return LoggedTexts(texts(), min(lengths_of(sources)), f"{name} ({warping})")
