@@ -34,6 +34,7 @@ Result = TypeVar("Result")
 
 LEAST = 1e-12
 """A probability in floats below which engines' code is not followed: it counts as rounding."""
+_PLAIN = {int, float, Fraction}
 MOST_CHOICES = 10_000  # most choices of one run: code that makes more of them does not end
 
 
@@ -190,9 +191,11 @@ class Branch(Chance):
 
     def _choice(self, masses: Sequence[Number] | Array) -> "_Choice":
         known = masses.tolist() if isinstance(masses, np.ndarray) else masses
+        if not _PLAIN.issuperset(map(type, known)):  # such as np.float32
+            known = [mass.item() if hasattr(mass, "item") else mass for mass in known]
         try:
             return _Choice(known, self._least, self._mass)
-        except ValueError:
+        except (AttributeError, TypeError, ValueError):
             raise self.refused(f"it chooses among chances {list(masses)[:8]}") from None
 
     def _take(self, size: int) -> int:

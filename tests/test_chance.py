@@ -46,14 +46,27 @@ def test_every_branch_has_its_exact_probability():
     assert sum(mass for mass, _ in branches(two_choices)) == 1
 
 
-@pytest.mark.parametrize("masses", [[1, 2, 3], [2.0, 0.0, 6.0], np.array([0.25, 0.75])])
+@pytest.mark.parametrize(
+    "masses",
+    [
+        [1, 2, 3],
+        [2.0, 0.0, 6.0],
+        np.array([0.25, 0.75]),
+        [np.float32(0.25), np.float32(0.75)],
+        [0.5, np.float32(1.5)],
+        (np.int64(1), Fraction(1, 2)),
+    ],
+)
 def test_masses_need_not_sum_to_one(masses):
     law = law_of(lambda chance: chance.choose(masses))
-    total = sum(map(Fraction, masses))
-    assert law == {i: Fraction(mass) / total for i, mass in enumerate(masses) if mass > 0}
+    masses = [Fraction(str(mass)) for mass in masses]
+    total = sum(masses)
+    assert law == {i: mass / total for i, mass in enumerate(masses) if mass > 0}
 
 
-@pytest.mark.parametrize("masses", [[], [0], [0.0, 0.0], [1, -1, 1], [math.nan, 1.0], [-0.5, 1.5]])
+@pytest.mark.parametrize(
+    "masses", [[], [0], [0.0, 0.0], [1, -1, 1], [math.nan, 1.0], [-0.5, 1.5], ["1/2"] * 2]
+)
 def test_what_cannot_be_chosen_from_is_refused(masses):
     with pytest.raises(CannotFollowError, match="it chooses among chances"):
         law_of(lambda chance: chance.choose(masses))

@@ -194,14 +194,14 @@ class TargetTexts(TextNumbers):
     def outcomes(self, candidates: Sequence[Candidate]) -> tuple[Array, Array]:
         """Return the expected tokens and calls of each candidate along each text."""
         chances = self.along(given=True)
-        found = np.empty((2, len(self.lengths), len(candidates)))
+        tokens, calls = np.empty((2, len(self.lengths), len(candidates)))
         for place, candidate in enumerate(candidates):
             levels = self._levels(candidate, chances)
             texts = zip(self.starts, self.lengths, self.over, strict=True)
             for text, (start, length, over) in enumerate(texts):
                 replay = replayed(levels[:, start : start + length], cut=not over)
-                found[:, text, place] = replay.tokens, replay.calls
-        return found[0], found[1]
+                tokens[text, place], calls[text, place] = replay.tokens, replay.calls
+        return tokens, calls
 
     def _levels(self, candidate: Candidate, chances: dict[str, Chances]) -> Array:
         """Return how likely at least 1, 2, … tokens are kept at each position, given the text."""

@@ -51,7 +51,7 @@ def kernel_of(rule: Any, law: DraftLaw, target: Distribution) -> Callable[..., A
     kernel = _read(rule, "kernel")
     if kernel is None:
         program = rule if callable(rule) else _read(rule, "verify")
-        if program is not None and _takes_chance(program, after=1):
+        if program is not None and is_program(program):
             return ProgramRule(law, target, program).kernel
         kernel = rule
     if callable(kernel):
@@ -62,7 +62,8 @@ def kernel_of(rule: Any, law: DraftLaw, target: Distribution) -> Callable[..., A
         raise DisagreementError(
             "kernel",
             f"a kernel takes the drafts alone, and this one takes {taken}: write kernel(x) -> "
-            f"distribution, or a program verify(drafts, chance); {TEST_SAMPLERS}",
+            f"distribution, or a program verify(drafts, chance), whose second parameter is called "
+            f"chance; {TEST_SAMPLERS}",
         )
     made = type(rule).__name__
     if _read(rule, "sample") is not None:
@@ -83,6 +84,11 @@ TEST_SAMPLERS = "a sampler, which returns a token, is tested with otspec.audit_s
 def is_step(function: Any) -> bool:
     """Return whether a function takes ``chance`` alone."""
     return _takes_chance(function, after=0)
+
+
+def is_program(function: Any) -> bool:
+    """Return whether a function takes ``(drafts, chance)``."""
+    return _takes_chance(function, after=1)
 
 
 def _takes_chance(function: Any, after: int) -> bool:

@@ -47,7 +47,7 @@ def _answers(kernel: Kernel, problem: Problem) -> tuple[Kernel, list[Array]]:
     try:
         return kernel, [_answer(kernel, x, n) for x in problem.drafts]
     except DisagreementError as found:
-        if found.drafts != (first,) or not takes_token(kernel, first, found.crash):
+        if not first or found.drafts != (first,) or not takes_token(kernel, first, found.crash):
             raise
         if len(first) > 1:
             raise DisagreementError(
@@ -64,7 +64,7 @@ def _answer(kernel: Kernel, x: tuple[int, ...], n: int) -> Array:
     """Return a kernel's answer as float64 or ``Fraction``."""
     answer, crash = attempt(kernel, x)
     if crash is not None:
-        raise DisagreementError("kernel", f"for drafts {x} the kernel {crash.what}", crash, (x,))
+        raise DisagreementError("kernel", f"{_asked(x)} {crash.what}", crash, (x,))
     # A copy: the kernel may keep the array and write to it. Reading may fail as asking may.
     row, crash = attempt(lambda: _as_row(answer, n).copy())
     fix = f"return {n} masses, one for each token of the target, or a dict of its likely tokens"
@@ -152,7 +152,7 @@ def _check_again(
             same = bool((np.abs((row - again).astype(float)) <= tolerance).all())
         if not same:
             changed = (
-                f"for drafts {x} the kernel answers {_listed_masses(row)}, and asked a second time "
+                f"{_asked(x)} answers {_listed_masses(row)}, and asked a second time "
                 f"{_listed_masses(again)}: the distribution must follow from the drafts alone; "
                 + TEST_SAMPLERS
             )
@@ -160,7 +160,12 @@ def _check_again(
 
 
 def _no_distribution(x: tuple[int, ...], how: str) -> str:
-    return f"for drafts {x} the kernel {how}, which is no distribution over the tokens"
+    return f"{_asked(x)} {how}, which is no distribution over the tokens"
+
+
+def _asked(x: tuple[int, ...]) -> str:
+    """Say what was asked: a whole step gets no drafts."""
+    return f"for drafts {x} the kernel" if x else "the step"
 
 
 def _listed_masses(row: Array) -> str:

@@ -173,12 +173,13 @@ def step_problem(
     step: Callable[[Chance], Any], target: DistributionLike
 ) -> tuple[Problem, Callable[[tuple[int, ...]], Array]]:
     """Return what a whole step is held to, and its kernel."""
-    # A step that returns a token is a rule that always accepts, where all tokens are drafted.
+    # A step that returns a token is a rule that always accepts, where all tokens are drafted. The
+    # audit asks it as a kernel without drafts.
     checked = as_distribution(target, "target")
     tokens = Fixed(range(len(checked)), len(checked), exact=is_exact(checked))
     rule = ProgramRule(tokens, checked, lambda _, chance: step(chance))
     drafts, masses = rule.law.tuples()
-    return Problem((tuple(drafts[0].tolist()),), masses, checked, None), rule.kernel
+    return Problem(((),), masses, checked, None), lambda _: rule.kernel(drafts[0])
 
 
 def unmeasured(
@@ -249,12 +250,14 @@ def _witness(
         chosen.append(drafts[i])
         explained += movable[i]
     how = "too often" if too_often else "too seldom"
+    chosen = [x for x in chosen if x]  # a whole step has no drafts
+    accounting = f"; drafts {_listed(chosen)} account for it" if chosen else ""
     return Witness(
         token,
         error,
         tuple(chosen),
         f"token {token} comes out {how}{' for what the rule declares' if declared else ''}, by "
-        f"{plain(abs(error))}; drafts {_listed(chosen)} account for it",
+        f"{plain(abs(error))}{accounting}",
         "declared_output" if declared else "output",
     )
 

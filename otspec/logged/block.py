@@ -118,9 +118,9 @@ class LoggedBlock(Frozen):
         n = len(as_distribution(drafts[0], "draft[0]"))
         tokens = as_tokens(given, n, "tokens")
         pairs = [as_pair(*rows) for rows in zip(drafts, targets, strict=True)]
-        for i, (row, _) in enumerate(pairs):
-            check_alike("draft[0]", pairs[0][0], f"draft[{i}]", row)
         draft, target = zip(*pairs, strict=True)
+        for i, row in enumerate(draft):
+            check_alike("draft[0]", draft[0], f"draft[{i}]", row)
         end = tuple(sorted(as_tokens(self.end, n, "end", unordered=True)))
         stop = next((i for i, token in enumerate(tokens, 1) if token in end), len(tokens))
         self._hold(draft=draft, target=target, tokens=tokens[:stop], end=end)

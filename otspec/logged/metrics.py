@@ -1,6 +1,5 @@
 """Accept lengths as engines count them, and in the forms that they take for load tests."""
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -145,10 +144,7 @@ class AcceptLengths(Frozen):
     def _within(self, above: Array, below: Array, least: float, most: float) -> Ratio:
         """Return a ratio, and its interval within the range of what it estimates."""
         value, *ends = self.tally.ratio(above, below)
-        if math.isnan(ends[0]):
-            return Ratio(value, *ends)
-        low, high = np.clip(ends, least, most).tolist()
-        return Ratio(value, low, high)
+        return Ratio(value, *np.clip(ends, least, most).tolist())
 
 
 def counts_of(replay: Replay) -> Array:

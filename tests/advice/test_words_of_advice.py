@@ -15,7 +15,6 @@ from otspec.advice import draw_pareto
 from otspec.advice.advice import (
     Advice,
     document_of,
-    interval_words,
     percent_words,
     sentences,
     short,
@@ -30,6 +29,7 @@ from otspec.advice.report import _draw_rays, pareto_figure, write_report
 from otspec.blocks import as_shape
 from otspec.frames import Rows
 from otspec.plots.axes import UNNAMED
+from otspec.reports.findings import interval_words
 
 TREE = Choice(
     "recursive rejection", "i.i.d.", "2x1", 4, 2, 2, 2.5, (2.25, 2.75), 12.5, 2.0, (1.75, 2.25)
@@ -334,6 +334,13 @@ def test_lines_of_equal_speed_have_numbers_unless_they_end_in_a_corner():
         assert np.array([text.xy for text in ax.texts]) == pytest.approx(wanted)
         numbered.append(len(wanted) / len(ends))
     assert min(numbered) < max(numbered) == 1
+
+
+def test_a_line_that_ends_where_a_corner_does_has_a_number(monkeypatch):
+    monkeypatch.setattr("otspec.advice.report._CORNER", 0.25)
+    ax = Figure().add_subplot()
+    _draw_rays(ax, 1.0, 2.0, 2.5)  # the line of 2 ends above at 1.25, that of 2.25 before
+    assert [text.get_text() for text in ax.texts][-1] == "×2 "
 
 
 @pytest.mark.parametrize(

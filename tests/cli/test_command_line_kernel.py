@@ -39,6 +39,22 @@ class Called:
 
 called = Called()
 
+def verify(drafts, chance):  # maximal coupling with the first draft, whose residual is token 1
+    return 0 if chance.accept(target[drafts[0]], draft[drafts[0]]) else [0, 1]
+
+def first_residual_as_program(drafts, chance):
+    for position, token in enumerate(drafts):
+        if chance.accept(target[token], draft[token]):
+            return position
+    return [0, 1]
+
+def step(chance):
+    token = chance.choose(draft)
+    return token if chance.accept(target[token], draft[token]) else [0, 1]
+
+def step_fails(chance):
+    return chance.nothing
+
 def two(draft, target):
     return right
 
@@ -78,7 +94,7 @@ def kernels(tmp_path, monkeypatch):
         ((), "--draft, --target and -k,"),
         (PAIR[:2], "--target and -k,"),
         (("-k", "2"), "--draft and --target,"),
-        (PAIR, "with -k,"),
+        (PAIR, "add -k,"),
     ],
 )
 def test_a_kernel_asks_for_what_is_missing_in_one_line(capsys, kernels, given, missing):
@@ -123,6 +139,45 @@ def test_a_lossy_kernel_is_status_1_and_says_what_the_api_says(capsys, kernels):
     assert status == (0 if document["lossless"] else 1)
 
 
+def test_a_program_is_audited_as_its_kernel_is(capsys, kernels):
+    printed = run(capsys, "audit", f"{kernels}:verify", *WHOLE)
+    assert f"{kernels}:verify is lossless for 2 iid drafts, exactly." in printed
+    # The first draft is kept with probability 3/4. The output is then token 1, as is the second
+    # draft half of the time.
+    assert "It accepts 0.8750 = 7/8, and the optimum is 1.0000 = 1: 0.1250 = 1/8 more." in printed
+    reports = []
+    for name in ("first_residual", "first_residual_as_program"):
+        assert main(["audit", f"{kernels}:{name}", *WHOLE, "--json"]) == 1
+        reports.append(json.loads(capsys.readouterr().out) | {"rule": None})
+    assert reports[0] == reports[1]
+    line = complaint(capsys, "audit", f"{kernels}:verify", *PAIR)
+    assert "verify takes drafts and chance, so that it is audited for one law and target" in line
+
+
+def test_a_whole_step_is_audited_against_the_target_alone(capsys, kernels):
+    printed = run(capsys, "audit", f"{kernels}:step", "--target", "1/4,3/4")
+    assert printed == f"{kernels}:step is lossless, exactly.\n"
+    other = ("--target", "1/3,2/3")
+    assert main(["audit", f"{kernels}:step", *other]) == 1
+    first, reason, laws, off = capsys.readouterr().out.splitlines()
+    assert first == f"{kernels}:step is NOT lossless."
+    assert reason == "  token 0 comes out too seldom, by 1/12."
+    assert laws == "  output 1/4,3/4, target 1/3,2/3"
+    assert off == "  total variation 0.0833 = 1/12, KL 0.0164"
+    assert main(["audit", f"{kernels}:step", *other, "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["drafts"], document["k"], document["acceptance"]) == ([], None, None)
+    assert document["witness"]["drafts"] == []
+    line = complaint(capsys, "audit", f"{kernels}:step")
+    assert line.endswith(f"add --target, as in otspec audit {kernels}:step --target 1/4,3/4\n")
+    for option in (("--draft", "1/2,1/2"), ("-k", "2"), ("--drafts", "iid")):
+        line = complaint(capsys, "audit", f"{kernels}:step", *other, *option)
+        assert f"{option[0]} is for what gets drafts" in line
+        assert line.endswith(f"leave {option[0]} out\n")
+    line = complaint(capsys, "audit", f"{kernels}:step_fails", *other)
+    assert "step_fails could not be audited: the step fails with AttributeError" in line
+
+
 def test_numbers_come_from_files_too(capsys, kernels, tmp_path):
     (tmp_path / "pair.json").write_text('{"draft": ["1/2", "1/2"], "target": ["1/4", "3/4"]}',
                                         encoding="utf-8")  # fmt: skip
@@ -161,7 +216,7 @@ def test_what_is_wrong_with_an_answer_is_one_line(capsys, kernels, name, says):
         assert [document[number] for number in numbers] == [None] * 5
     else:
         reason = complaint(capsys, "audit", f"{kernels}:{name}", *WHOLE)
-        where = f"{kernels}:{name} could not be audited for k = 2 and iid drafts: "
+        where = f"{kernels}:{name} could not be audited for 2 iid drafts: "
         assert f"{where}for drafts (0, 0) the kernel" in reason
     assert says in reason
     assert main(["audit", f"{kernels}:fails", *WHOLE, "--traceback"]) == 2
@@ -173,9 +228,9 @@ def test_what_is_wrong_with_an_answer_is_one_line(capsys, kernels, name, says):
     [
         ("two", (), "takes (draft, target): it must take (draft, target, k) and return a rule"),
         ("draft", WHOLE, "is not callable: it must take (draft, target, k) and return a rule"),
-        ("makes", WHOLE, "--draft is for a kernel x -> distribution"),
-        ("makes", ("-k", "1"), "-k is for a kernel x -> distribution"),
-        ("makes", ("--exact",), "--exact is for a kernel"),
+        ("makes", WHOLE, "--draft is for a kernel or a program"),
+        ("makes", ("-k", "1"), "-k is for a kernel or a program"),
+        ("makes", ("--exact",), "--exact is for a kernel or a program"),
         ("right", (*WHOLE, "--seed", "1"), "--seed is for what makes a rule"),
         ("right", (*PAIR, "-k", "20"), "draft tuples"),
     ],
@@ -256,5 +311,5 @@ def test_a_kernel_of_one_draft_may_take_its_token(capsys, kernels):
     printed = run(capsys, "audit", f"{kernels}:by_token", *PAIR, "-k", "1")
     assert "by_token is lossless for 1 iid draft, exactly." in printed
     line = complaint(capsys, "audit", f"{kernels}:by_token", *WHOLE)
-    assert "could not be audited for k = 2" in line
+    assert "could not be audited for 2 iid drafts" in line
     assert "x is a tuple of 2 drafts, and this takes one token: write x[0] for the first" in line

@@ -8,6 +8,7 @@ from small_texts import DRAFT, LENGTH, TARGET, block_texts, rows_of_block, total
 
 import otspec
 from otspec.conformance import adapters, check, exact_law
+from otspec.conformance.adapters.slots import read_path
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make backends")
 
@@ -99,6 +100,79 @@ def test_the_first_sibling_alone_is_no_less_right_but_rows_of_another_node_are()
     law = exact_law(partial(verify, **rows, drafts=np.array([[2]]), parents=(-1,), seed=0))
     # Draft 2 has probability 0 after itself, and 1/4 at the text: it is always kept.
     assert {node for (node,), _ in law} == {0}
+
+
+def answering(kept, count, emitted, seen=None):
+    """Return a verifier of trees that says the same whatever it is asked."""
+
+    def answer(**given):
+        if seen is not None:
+            seen.update(given)
+        return None, *map(torch.tensor, (kept, count, emitted))
+
+    return adapters.tensorrt_tree(answer)
+
+
+def test_what_the_tree_of_tensorrt_llm_is_asked_and_how_its_answer_is_read():
+    seen, rows = {}, [[0, 3, 2, 1]] * 2
+    verify = answering([[0, 1, 3], [0, 2, 0]], [2, 0], [[2, 0, 1], [1, 2, 2]], seen)
+    node, token = verify(
+        DRAFT[rows], TARGET[rows], np.array([[2, 1, 0], [0, 1, 2]]), (-1, -1, 0), 7
+    )
+    assert (node.tolist(), token.tolist()) == ([2, -1], [1, 1])
+    logits = {"target": seen.pop("target_logits_tree"), "draft": seen.pop("draft_logits_tree")}
+    for name, table in (("target", TARGET), ("draft", DRAFT)):
+        assert logits[name].exp().numpy() == pytest.approx(table[[0, 3, 2, 1] * 2], abs=1e-15)
+    found = {
+        name: getattr(value, "tolist", lambda value=value: value)() for name, value in seen.items()
+    }
+    assert found == {
+        "candidates": [[0, 2, 1, 0], [0, 0, 1, 2]],
+        "draft_prob_indices": [[0, 0, 0, 1]] * 2,
+        "retrieve_next_token": [[1, 3, -1, -1]] * 2,
+        "retrieve_next_sibling": [[-1, 2, -1, -1]] * 2,
+        "temperatures": [1, 1], "top_k": None, "top_p": None, "skip_temperature": False,
+        "num_gens": 2, "num_spec_step": 3, "seed": 7, "offset": 0,
+    }  # fmt: skip
+
+
+def test_what_follows_the_text_is_read_at_the_root_alone():
+    """A path that begins elsewhere says nothing of it: −1 is no token."""
+    rows = [[0, 2]]
+    given = DRAFT[rows], TARGET[rows], np.array([[1]]), (-1,), 0
+    node, token = answering([[1, 1]], [0], [[2, 2]])(*given)
+    assert (node.tolist(), token.tolist()) == ([-1], [-1])
+    with pytest.raises(ValueError, match="predicts has another token than the child that is kept"):
+        answering([[1, 1]], [1], [[1, 2]])(*given)
+    node, token = answering([[0, 1]], [1], [[1, 2]])(*given)
+    assert (node.tolist(), token.tolist()) == ([0], [2])
+
+
+@pytest.mark.parametrize(
+    ("kept", "count", "what"),
+    [
+        ([0, 1, 3], 3, "accept_token_num says more than the depth"),
+        ([0, 1, 3], -1, "accept_token_num says more than the depth"),
+        ([0, 3, 3], 1, "accept_index has a slot that is no child"),
+        ([0, 4, 3], 1, "accept_index has a slot that is no child"),
+        ([0, -1, 3], 1, "accept_index has a slot that is no child"),
+        ([0, 2, 3], 2, "accept_index has a slot that is no child"),
+        ([0, 1, 3], 1, "predicts has another token"),
+    ],
+)
+def test_a_path_of_slots_goes_from_parents_to_children(kept, count, what):
+    predicts, tokens = np.array([[5, 8, 9, 5]]), np.array([[0, 6, 5, 8]])
+    with pytest.raises(ValueError, match=what):
+        read_path(predicts, np.array([kept]), np.array([count]), tokens, (-1, -1, 0))
+
+
+def test_a_path_of_slots_is_read_row_by_row():
+    predicts = np.array([[6, 8, 9, 5], [5, 8, 9, 4], [3, 8, 9, 5.0]])
+    tokens = np.array([[0, 6, 5, 8]] * 3)
+    kept = np.array([[0, 1, 3], [0, 2, -1], [0, -1, -1]])
+    node, token = read_path(predicts, kept, np.array([2, 1, 0]), tokens, (-1, -1, 0))
+    assert (node.tolist(), token.tolist()) == ([2, 1, -1], [5, 9, 3])
+    assert token.dtype == np.int64
 
 
 def drawn(logits, draft):

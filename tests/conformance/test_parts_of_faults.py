@@ -7,17 +7,22 @@ import numpy as np
 import pytest
 from each_case import each
 
-from otspec.conformance.cases.cases import remembering
+from otspec import rules
+from otspec.conformance.cases.cases import mixed, remembering
+from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.library import small_cases
 from otspec.conformance.evidence.evidence import requirement
 from otspec.conformance.faults import FAULTS, Machine
 from otspec.conformance.faults import two_faults as two_faults_module
-from otspec.conformance.faults.base import Seen
+from otspec.conformance.faults.base import Seen, joint_law
 from otspec.conformance.faults.explanations import looked_at
 from otspec.conformance.faults.randomness import inverted
+from otspec.conformance.faults.rules import _kernel, rules_of
 from otspec.conformance.faults.setting import TEXT, setting_of
+from otspec.conformance.faults.shared_noise import Seen as SharedSeen
 from otspec.conformance.faults.shared_noise import Step
+from otspec.conformance.keyed import Rows
 
 # Rows after the text and after each of four symbols, which are already distributions.
 D = np.array([[4, 3, 2, 1], [1, 2, 3, 4], [2.5, 2.5, 2.5, 2.5], [1, 1, 2, 6], [7, 1, 1, 1]]) / 10
@@ -541,6 +546,103 @@ def test_what_is_raced_over_after_a_rejection():
     assert machine.left(np.array(WANT), np.array(GIVE)) == pytest.approx([0, 0, 0.1, 0.3])
     assert machine.left(np.array(WANT), np.array(WANT)) is None
     assert FAULTS["noise indexed by step"].machine().left(np.array(WANT), np.array(GIVE)) is None
+
+
+FIRST_CHILD = Step(
+    0, 5, 0, TREE.parents, DRAFTS, (True, True, True, False), T[list(ROWS)], D[list(ROWS)],
+    lambda weights, _row, ahead: int(np.argmax(weights)) if ahead else 2,
+)  # fmt: skip
+
+
+@each(
+    "name,left,said",
+    [
+        # The race gives token 2 at the text, which is node 0; then the target's likeliest, 3.
+        ("noise of the first row for all rows", None, (0, [2, 3])),
+        # After token 2 the target has (2, 2, 2, 4) / 10 and the draft (1, 1, 2, 6) / 10.
+        ("residual raced with the noise of its draft", [0.1, 0.1, 0, 0], (0, [2, 0])),
+    ],
+)
+def test_a_text_of_shared_noise_goes_down_the_drafts_that_agree(name, left, said):
+    machine, given = FAULTS[name].machine(), []
+    as_it_is = machine.left
+    machine.left = lambda *rows: given.append(as_it_is(*rows)) or given[-1]
+    assert machine.verify(FIRST_CHILD) == said
+    assert len(given) == 1
+    assert given[0] is None if left is None else given[0] == pytest.approx(left)
+    # Behind a leaf no draft was rejected.
+    leaf = replace(FIRST_CHILD, parents=(-1,), drafts=(2,), there=(True,))
+    assert machine.verify(leaf) == (0, [2, 3])
+    assert len(given) == 1
+
+
+def test_a_fault_of_shared_noise_explains_the_beginnings_of_all_texts():
+    """Each row has the models of its variant: after the text, and after each of its drafts."""
+    steps = []
+
+    class Recorder:
+        def verify(self, step):
+            steps.append(step)
+            return 0, [2, 3]
+
+    both = mixed("two", [CASE, remembering("exchanged", T, D)])
+    sample = Sample(
+        np.array([1, 0]), np.array([DRAFTS] * 2), np.array([DRAFTS] * 2), np.ones((2, 4)) > 0
+    )
+    rows = Rows(sample, np.array([7, 8]), np.array([30, 40]))
+    for texts, explained, looked in (
+        ([[2, 3], [2, 3]], True, 2), ([[2, -1], [-1, -1]], True, 2), ([[2, 3], [2, 2]], False, 2),
+        ([[0, 3], [2, 3]], False, 1),
+    ):  # fmt: skip
+        steps.clear()
+        said = SharedSeen(TREE, both, rows, np.array(texts))
+        assert said.explained(Recorder(), None) == explained
+        assert len(steps) == looked
+        for row, (target, draft) in enumerate(((D, T), (T, D))[:looked]):
+            step = steps[row]
+            assert (step.row, step.start, step.number) == (row, (30, 40)[row], 0)
+            assert (step.parents, list(step.drafts), list(step.there)) == (
+                TREE.parents, list(DRAFTS), [True] * 4
+            )  # fmt: skip
+            assert step.target == pytest.approx(target[OF_NODES])
+            assert step.draft == pytest.approx(draft[OF_NODES])
+
+
+DRAFTING = {  # what drafts that are given hide
+    "drafts drawn at another temperature", "draft truncated and declared whole",
+    "drafts are the likeliest tokens", "draft and correction raced with the same noise",
+    "random number shared by draft and test", "random number shared by draft and correction",
+    "one random number for all drafts", "drafts of neighboring positions raced with the same noise",
+    "noise indexed by step", "token after a whole path lost", "last token of each step lost",
+    "last token of each step doubled", "text ends with a draft that is not verified",
+    "text filled up with drafts that are not verified", "text ends with padding",
+    "text ends with its last token once more", "padding counted as drafts",
+    "target of another text after a rejection", "seed set again in each step",
+    "numbers of verification used again in each step", "numbers of drafts used again in each step",
+    "number of the draw used again for the next draft", "next step follows the rejected draft",
+}  # fmt: skip
+
+
+def test_which_faults_only_an_engine_that_drafts_has():
+    assert {name for name, fault in FAULTS.items() if fault.pipeline} == DRAFTING
+    for name in DRAFTING:
+        across = getattr(FAULTS[name].machine, "across", False)
+        # What passes from step to step is nothing of a single token.
+        assert not across or FAULTS[name].kinds == ("block", "tree")
+
+
+def test_the_law_of_a_fault_is_kept_and_no_one_writes_to_it():
+    law = joint_law(Machine, rules_of(Tokens(1))[0], Tokens(1), CASE)
+    with pytest.raises(ValueError, match="read-only"):
+        law[0, 0] = 1
+
+
+def test_drafts_that_a_draft_cannot_have_drawn_are_rejected():
+    """There are no two distinct drafts of one token."""
+    rule, wanted = rules.PooledSelectionWithoutReplacement, (0.2, 0.4, 0.4)
+    assert _kernel(rule, (1.0, 0.0, 0.0), wanted, (0, 0)) == ([0.0, 0.0], list(wanted))
+    accepted, _ = _kernel(rule, (0.5, 0.25, 0.25), wanted, (0, 1))
+    assert 0 < sum(accepted) <= 1
 
 
 def seen_as(law, off=True):

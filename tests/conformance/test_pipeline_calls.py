@@ -87,3 +87,6 @@ def test_texts_of_different_lengths_one_by_one_are_a_fault():
     single = one_by_one(lambda prompts, seed: np.zeros(len(prompts) + seed % 2, dtype=int))
     report = check(single, kind="block", **SMALL)
     assert "for one row and 2 for another" in report.findings[0].reason
+    several = one_by_one(lambda prompts: np.zeros(int(prompts[0, 0])))
+    with pytest.raises(ValueError, match="engine returns 2 tokens for one row and 9 for another"):
+        several(np.array([[5], [2], [9], [5]]))

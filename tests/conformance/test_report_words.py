@@ -63,6 +63,7 @@ def test_what_would_have_been_found(detectable, words):
     sure = "with probability 0.999 each" if detectable else "for certain"
     assert _power(report_of(*detectable)) == f"{words}, {sure}"
     assert _power(report_of(*detectable, size=0)) == f"{words}, for certain"
+    assert report_of(*detectable).detectable == max(detectable, default=1.0)
 
 
 TEXT = """\

@@ -12,7 +12,10 @@ import pytest
 ROOMS = ("advice", "batch", "blocks", "conformance", "logged", "rules")
 SIMPLE = (bool, int, float, str, tuple)
 TABLE = Path(__file__).with_name("defaults.txt")
-"""A line for each function, class and method: room, name, and flags, numbers and texts."""
+"""A line for each function, class and method: room, name, and flags, numbers and texts.
+
+Those behind a star are keywords only.
+"""
 
 
 def things_of(room):
@@ -34,7 +37,11 @@ def lines_of(room):
             parameters = inspect.signature(thing).parameters.values()
         except ValueError:
             continue  # an exception
-        known = [f"{p.name}={p.default!r}" for p in parameters if type(p.default) in SIMPLE]
+        known = [
+            f"{'*' * (p.kind is p.KEYWORD_ONLY)}{p.name}={p.default!r}"
+            for p in parameters
+            if type(p.default) in SIMPLE
+        ]
         if known and "._" not in name:
             yield f"{room} {name}: {', '.join(known)}"
 

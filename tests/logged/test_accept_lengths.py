@@ -196,6 +196,9 @@ def test_rates_of_noisy_estimates_are_those_of_a_law():
     below = AcceptLengths(1, Tally.of(np.array([[1, 1, 0.5], [1, 1, -1]])), bounded=False)
     assert [rate.value for rate in below.marginal] == [-0.25]
     assert (below.rates, below.law) == ((0,), (1, 0))
+    above = AcceptLengths(2, Tally.of(np.array([[2, 6, 2.5, 1]])), bounded=False)
+    assert [rate.value for rate in above.marginal] == [1.25, 0.5]
+    assert (above.rates, above.law) == ((1, 0.5), (0, 0.5, 0.5))
 
 
 def test_draws_follow_the_law_of_a_call():

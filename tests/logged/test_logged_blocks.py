@@ -130,8 +130,14 @@ def test_a_logged_block_by_hand():
         (lambda: LoggedBlock([[0.5, 0.6]], [[0.5, 0.5]], [0]), r"draft\[0\] sums to 1.1"),
         (lambda: LoggedBlock([[0.5, 0.5]], [[1.0]], [0]), r"draft has 2 tokens and target has 1"),
         (lambda: LoggedBlock([["1/2", "1/2"]], [[0.5, 0.5]], [0]), r"draft is exact but target"),
-        (lambda: LoggedBlock([[0.5, 0.5], [1.0]], [[0.5, 0.5], [1.0]], [0, 0]), r"tokens"),
-        (lambda: LoggedBlock([[1.0], ["1"]], [[1.0], ["1"]], [0, 0]), r"float"),
+        (
+            lambda: LoggedBlock([[0.5, 0.5], [1.0]], [[0.5, 0.5], [1.0]], [0, 0]),
+            r"draft\[0\] has 2 tokens and draft\[1\] has 1",
+        ),
+        (
+            lambda: LoggedBlock([[1.0], ["1"]], [[1.0], ["1"]], [0, 0]),
+            r"draft\[1\] is exact but draft\[0\] is float",
+        ),
         (lambda: LOGGED.kept(TokenVerification, 3), r"length is 3, but the block has 2 tokens"),
         (
             lambda: LOGGED.expected(BlockVerificationPreprint, 3),

@@ -20,7 +20,7 @@ from otspec.blocks import (
 )
 from otspec.logged import LoggedBlock, replay
 from otspec.logged.chances import levels_of_block
-from otspec.logged.replay import levels_along
+from otspec.logged.replay import Replay, levels_along
 from otspec.models import EndingModel, memoryless
 from otspec.rules import (
     KSequential,
@@ -143,6 +143,15 @@ def test_walks_follow_the_law():
     counts = np.array([np.bincount(walk, minlength=3) for walk in walks])
     radius = 6 * counts.std(axis=0) / len(walks) ** 0.5
     assert (abs(counts.mean(axis=0) - found.lengths) < radius).all()
+
+
+def test_a_law_that_rounding_takes_below_0_is_drawn_from_without_that():
+    kept = np.array([[-0.25, 0.5, 0.75]])
+    rng = np.random.default_rng(6)
+    drawn = [Replay(np.ones(1), kept, 1).walk(rng).tolist() for _ in range(2_000)]
+    shares = [drawn.count([tau]) / len(drawn) for tau in range(3)]
+    # Six times the error of a share of 0.4 is 0.066.
+    assert shares == pytest.approx([0, 0.4, 0.6], abs=0.066)
 
 
 def test_what_cannot_be_followed_along_a_text_is_refused():

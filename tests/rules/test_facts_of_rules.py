@@ -17,6 +17,7 @@ from otspec.rules import (
     RULES,
     Bins,
     MaximalCoupling,
+    NaiveSampling,
     NotExactError,
     PairRule,
     PooledSelection,
@@ -26,7 +27,7 @@ from otspec.rules import (
     Rule,
 )
 from otspec.rules.base.accepted import by_position_or_estimate
-from otspec.rules.base.counts import _BITS, _power_bounds, covers
+from otspec.rules.base.counts import _BITS, _power_bounds, covers, crossing
 from otspec.rules.rejection.rejected_paths import PathsEstimate
 
 FALSE_ALARM = 1e-7
@@ -57,6 +58,32 @@ def test_a_rule_without_a_formula_is_estimated_in_floats_alone():
     assert close(found, exact, 2_000)
     assert not close(found + 0.1, exact, 2_000)
     assert by_position_or_estimate(RecursiveRejection(DRAFT, TARGET, 3)).tolist() == exact.tolist()
+
+
+class ByToken(NaiveSampling):
+    """Has no formula by position, but by token."""
+
+    _by_position = Rule._by_position
+
+
+class ByPosition(NaiveSampling):
+    """Has the other one alone."""
+
+    _by_token = Rule._by_token
+
+
+class Neither(ByToken):
+    """Has none."""
+
+    _by_token = Rule._by_token
+
+
+def test_one_draft_is_enumerated_where_there_is_no_formula_at_all():
+    for rule, enumerates in (
+        (NaiveSampling, (False, False)), (ByToken, (False, True)), (ByPosition, (False, False)),
+        (Neither, (True, True)),
+    ):  # fmt: skip
+        assert tuple(rule(*COIN, k).enumerates_positions for k in (1, 2)) == enumerates
 
 
 @pytest.mark.parametrize("rule", [PooledSelection, PooledSelectionWithoutReplacement])
@@ -156,3 +183,20 @@ def test_a_factor_covers_what_is_drafted_at_least_once(chance, k):
     assert covers(least + Fraction(1, 10**200), chance, k)
     assert not covers(least - Fraction(1, 10**200), chance, k)
     assert covers(1 / chance, chance, k)
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "high"), [fractions("1/2", "1/4", "3/2"), fractions("1/3", "1/3", 3)]
+)
+@pytest.mark.parametrize("k", [2, 5])
+def test_a_crossing_is_the_first_step_at_which_enough_is_accepted(above, below, high, k):
+    step = (high - 1) * Fraction(1, 2**200)
+    found = crossing(above, below, Fraction(1), high, k)
+
+    def enough(rho):
+        beta = above + below / rho
+        return rho * beta >= 1 - (1 - beta) ** k
+
+    assert 0 < found < 2**200
+    assert enough(1 + found * step)
+    assert not enough(1 + (found - 1) * step)

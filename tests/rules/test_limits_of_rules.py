@@ -1,16 +1,22 @@
 """From where on a rule answers with an estimate, or refuses: what users rely on."""
 
+from fractions import Fraction
+
 import pytest
 
-from otspec import IID
+from otspec import IID, Independent
 from otspec.rules import (
     Graded,
+    GumbelCoupling,
+    GumbelLists,
     NaiveSampling,
     PooledSelection,
     PriorityMixture,
+    RecursiveRejectionIndependent,
     RecursiveRejectionWithoutReplacement,
 )
-from tests.support.limits import of_module
+from otspec.rules.base import accepted
+from tests.support.limits import least, of_module
 
 LIMITS = {
     "base.counts": {"MOST_STEPS": 10**9, "MOST_EXACT_STEPS": 10**7, "HALVINGS": 200},
@@ -38,6 +44,34 @@ LIMITS = {
 @pytest.mark.parametrize("module", LIMITS)
 def test_limits_are_those_that_they_were(module):
     assert of_module(f"rules.{module}", LIMITS[module]) == LIMITS[module]
+
+
+EXACT = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
+THREE = [0.5, 0.3, 0.2], [0.1, 0.6, 0.3]
+LONG = ["1/2", Fraction(1, 2) - Fraction(1, 2**600), Fraction(1, 2**600)]
+LARGEST = [
+    ("rejection.recursive_rejection.MOST_ORDERED", 3,
+     lambda: RecursiveRejectionIndependent(
+         Independent([EXACT[0], EXACT[1], EXACT[0]]), EXACT[1]).best_order()),
+    # 3 tokens to the power of k − 2.
+    ("rejection.without_replacement.SUM_LIMIT", 3,
+     lambda: RecursiveRejectionWithoutReplacement(*EXACT, 3).acceptance()),
+    # 3 ratios and C(3, 1) sets, C(3 + 2, 2) terms of 3 tokens; 2 of 601 bits are 4 times 256.
+    ("shared_noise.base.MOST_TERMS", 9, lambda: GumbelCoupling(*EXACT, 2).acceptance()),
+    ("shared_noise.base.MOST_TERMS", 30, lambda: GumbelLists(*EXACT, 2).acceptance()),
+    ("shared_noise.base.MOST_TERMS", 30, lambda: GumbelLists(*THREE, 2).kernel([0, 1])),
+    ("shared_noise.base.MOST_TERMS", 36, lambda: GumbelCoupling(LONG, EXACT[1], 2).acceptance()),
+    # Pairs of 3 tokens.
+    ("base.accepted.FEW", 9, lambda: accepted.few_by_position(NaiveSampling(*EXACT, 2))),
+    ("base.accepted.ENUMERATION_LIMIT", 9,
+     lambda: accepted.refuse_many_tuples(IID(EXACT[0], 2))),
+    ("pooled.selection.MOST_COUNTED", 3, lambda: PooledSelection(*THREE, 2).accepted().by_position),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "number", "call"), LARGEST)
+def test_what_is_as_large_as_a_limit_is_no_larger(monkeypatch, name, number, call):
+    assert least(monkeypatch, f"rules.{name}", call) == number
 
 
 PAIR = [0.5, 0.5], [0.25, 0.75]

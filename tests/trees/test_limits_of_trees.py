@@ -1,10 +1,16 @@
 """How large trees may be, and from where on their laws are estimates."""
 
+from fractions import Fraction
+
 import pytest
 
 from otspec.blocks import (
+    DraftSelection,
     DynamicTree,
     GreedyMultiPath,
+    PlannedTree,
+    Seconds,
+    UniversalTree,
     as_load_seconds,
     as_seconds,
     as_shape,
@@ -13,9 +19,9 @@ from otspec.blocks import (
 )
 from otspec.blocks.trees.best.costs import LoadSeconds
 from otspec.blocks.trees.token_tree import check_nodes
-from otspec.models import memoryless
-from otspec.rules import RecursiveRejection
-from tests.support.limits import of_module
+from otspec.models import markov, memoryless
+from otspec.rules import PooledSelection, RecursiveRejection
+from tests.support.limits import least, of_module
 
 LIMITS = {
     "best.acceptance_rates": {"MOST_PLACES": 20_000},
@@ -25,7 +31,9 @@ LIMITS = {
     "best.dynamic_tree": {"MOST_NODES": 10**5},
     "token_tree": {"MOST_PROMPT": 10**9},
     "verifiers.greedy_multi_path": {"MOST_PATHS": 10_000, "TEXT_LIMIT": 20_000},
+    "verifiers.leaf_to_root": {"TUPLE_LIMIT": 20_000, "STATE_LIMIT": 10**6},
     "verifiers.nodes": {"TUPLE_LIMIT": 20_000},
+    "verifiers.planned_tree": {"TUPLE_LIMIT": 20_000, "_MOST_TOKENS": 4},
 }
 
 
@@ -35,6 +43,8 @@ def test_limits_of_trees_are_those_that_they_were(module):
 
 
 COIN = memoryless(["1/2", "1/2"])
+PAIR = COIN, memoryless(["1/4", "3/4"])
+CHAINS = [markov([["1/2", "1/2"], [row, 1 - row]]) for row in (Fraction(1, 3), Fraction(1, 5))]
 TREE = as_shape("[[]][]").tree()
 CALLS = {
     "dynamic": lambda **given: DynamicTree(COIN, COIN, **{"nodes": 2, "levels": 2} | given),
@@ -77,11 +87,58 @@ def test_numbers_of_trees_have_bounds(name, argument, low, high, least, most):
                 CALLS[name](**{argument: value})
 
 
+def binned(draft, target, k):
+    return PooledSelection(draft, target, k, 4)
+
+
+LARGEST = [
+    # Texts of 3 of 2 tokens; 4 children that go on together; 2 children of 2 tokens and †.
+    ("verifiers.greedy_multi_path.TEXT_LIMIT", 8,
+     lambda: GreedyMultiPath(*PAIR, "2x1x1x1").expected()),
+    ("verifiers.nodes.TUPLE_LIMIT", 16, lambda: DraftSelection(*PAIR, "2x2x1", binned).expected()),
+    ("verifiers.leaf_to_root.TUPLE_LIMIT", 9, lambda: UniversalTree(*PAIR, "2x1").expected()),
+    ("verifiers.planned_tree._MOST_TOKENS", 2, lambda: PlannedTree(*PAIR, "2").expected()),
+    ("verifiers.planned_tree.TUPLE_LIMIT", 8, lambda: PlannedTree(*PAIR, "3").expected()),
+    # No token, or the last one.
+    ("best.acceptance_rates.MOST_PLACES", 3,
+     lambda: best_trees(*CHAINS, RecursiveRejection, 4, 3)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "number", "call"), LARGEST)
+def test_what_is_as_large_as_a_limit_is_no_larger(monkeypatch, name, number, call):
+    assert least(monkeypatch, f"blocks.trees.{name}", call) == number
+
+
+def test_refusals_say_the_numbers(monkeypatch):
+    monkeypatch.setattr("otspec.blocks.trees.verifiers.leaf_to_root.TUPLE_LIMIT", 8)
+    with pytest.raises(ValueError, match="9 tuples of k = 2 drafts over 2 tokens are too many"):
+        UniversalTree(*PAIR, "2x1").expected()
+    for tokens, seconds, says in (
+        ((1, 2), (1.0,), "tokens has 2 numbers and seconds 1: name the seconds"),
+        ((), (), "tokens has 0 numbers and seconds 0"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            Seconds(tokens, seconds)
+    with pytest.raises(ValueError, match="node must be at most 2, got 3: the tree has 3 nodes"):
+        TREE.children(3)
+
+
+def test_states_are_counted_once_each(monkeypatch):
+    """A state is a weight with what is drafted there, where models remember nothing."""
+    rule = UniversalTree(*PAIR, "2x1")
+    below = rule.arrivals((), rule.target.number(1), rule.tree).masses
+    states = {(child.weight, rule.tree.after(child.places)) for child in below}
+    limit = "blocks.trees.verifiers.leaf_to_root.STATE_LIMIT"
+    assert least(monkeypatch, limit, rule.expected) == len(states) > 1
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
         ("batch,tokens,seconds\n1,1,1\n1,8,1.2\n16,1,2\n16,8,5\n", 1.2 + 7 / 15 * 3.8),
         ("tokens,seconds\n1,1\n64,64\n", 64.0),
+        ("tokens,seconds\n1,1\n2,2\n64,64\n", 64.0),
     ],
 )
 def test_costs_of_a_file_have_two_or_three_columns(tmp_path, text, wanted):

@@ -104,12 +104,11 @@ class TextNumbers(Frozen, ABC):
 
     def by_cluster(self, candidates: Sequence[Candidate]) -> tuple[IntArray, Array, Array]:
         """Return the clusters, and tokens and calls of each candidate in all texts of each."""
-        tokens, calls = self.outcomes(candidates)
         clusters, which = np.unique(self.clusters, return_inverse=True)
-        sums = np.zeros((2, len(clusters), len(candidates)))
-        np.add.at(sums[0], which, tokens)
-        np.add.at(sums[1], which, calls)
-        return clusters, sums[0], sums[1]
+        tokens, calls = np.zeros((2, len(clusters), len(candidates)))
+        for sums, of_texts in zip((tokens, calls), self.outcomes(candidates), strict=True):
+            np.add.at(sums, which, of_texts)
+        return clusters, tokens, calls
 
 
 def joined(columns: Iterable[Array]) -> Array:

@@ -135,16 +135,17 @@ class Along(Frozen):
         return len(row) - int(first), behind[first], before[first]
 
     def tree(self, least: float) -> tuple[Array, Array]:
-        """Return how likely at least 1, 2, … tokens are kept, and how many nodes a level has."""
+        """Return how likely at least 1, 2, … tokens are kept, and twice the nodes of each level."""
         inside = (self.path[:-1] >= least) & self.there  # the node that the level is below
         kept, nodes = np.zeros(inside.shape), np.zeros(inside.shape)
         for level, start in np.argwhere(inside):
             count, mass, _ = self.beyond(level, start, least / self.path[level, start])
             nodes[level, start] = count / self.seen[level, start]
             kept[level, start] = mass
+        both = np.stack([nodes, nodes])
         if self.written:
-            return inside & (self.path[1:] >= least), nodes[None]
-        return kept * (self.wanted[:-1] / self.seen[:-1]), nodes[None]
+            return inside & (self.path[1:] >= least), both
+        return kept * (self.wanted[:-1] / self.seen[:-1]), both
 
     def of_cut(self, cut: Cut, known: dict[tuple[str, float], tuple[Array, Array]]) -> Array:
         """Return how likely tokens are kept, and what is drafted in both ways, by level."""
@@ -154,9 +155,8 @@ class Along(Frozen):
             tree = cut.policy == TREE
             known[key] = self.tree(cut.threshold) if tree else self.chain(*key)
         kept, more = known[key]
-        found = np.zeros((3, *kept.shape))
-        found[0, : cut.length] = kept[: cut.length]
-        found[1:, : cut.length] = more[:, : cut.length]
+        found = np.concatenate([kept[None], more])
+        found[:, cut.length :] = 0
         return found
 
 

@@ -1,6 +1,6 @@
 """The fastest cut of drafts at each batch size (Theory, 37): from logs and costs by load."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,9 +30,9 @@ KINDS = ("fixed length", "threshold", TREE, NO_DRAFT)
 
 
 class LoggedTexts(NamedTuple):
-    """Texts with the numbers of their clusters."""
+    """Texts, each with its cluster."""
 
-    texts: Iterable[tuple[int, LoggedBlock]]
+    texts: Iterable[tuple[Hashable, LoggedBlock]]
     shortest: int  # how many tokens the shortest has
     source: str  # where they are from
 
@@ -82,11 +82,11 @@ class LoadSearch:
         """Look along texts, one after the other."""
         depth = min(self.depth, logged.shortest)
         cuts = cuts_of(depth, self.thresholds, self.paths)
-        sums: dict[int, Tallied] = {}
+        sums: dict[Hashable, Tallied] = {}
         for cluster, block in logged.texts:
             found = tallied(block, cuts, depth)
             before = [sums[cluster]] if cluster in sums else []
-            sums[cluster] = Tallied.joined(_sum, [*before, found])
+            sums[cluster] = Tallied.joined(lambda it: np.sum(it, axis=0), [*before, found])
         if not sums:
             raise ValueError("logs is empty: at least one logged text is needed")
         whole = Tallied.joined(np.stack, sums.values())
@@ -96,10 +96,6 @@ class LoadSearch:
             for row in _at(batch, cuts, whole, self.draft, self.target)
         ]
         return LoadAdvice(Rows(rows, Load, logged.source), len(sums), logged.source)
-
-
-def _sum(parts: Sequence[Array]) -> Array:
-    return np.sum(parts, axis=0)
 
 
 def _at(
@@ -235,16 +231,14 @@ def texts_in(sources: Sequence[Source], warping: Warping, drawn: Warp) -> Logged
     """Return the texts of files, which are read as they are looked at."""
     name = sources[0].name if len(sources) == 1 else f"{len(sources)} sources"
 
-    def texts() -> Iterator[tuple[int, LoggedBlock]]:
-        first = 0
-        for source in sources:
+    def texts() -> Iterator[tuple[Hashable, LoggedBlock]]:
+        for number, source in enumerate(sources):
             if source.sampled == "target":
                 check_drawn(source, warping, drawn)
             with temporary_folder() as folder:
                 folder.mkdir()
                 whole = source.unpacked(folder, "text")
                 for each in whole.texts(0, source.positions, warping, drawn):
-                    yield first + each.cluster, each.block()
-            first += source.clusters
+                    yield (number, each.cluster), each.block()
 
     return LoggedTexts(texts(), min(lengths_of(sources)), f"{name} ({warping})")

@@ -9,7 +9,7 @@ import numpy as np
 
 from otspec._base import Number, as_real
 from otspec.blocks.policies.base import Grow, Policy, named
-from otspec.blocks.policies.sequence_race import SequenceRacePolicy
+from otspec.blocks.policies.sequence_race import sequence_race
 from otspec.blocks.trees.best.dynamic_tree import grown
 from otspec.chance import Chance
 from otspec.distributions import Distribution, as_k
@@ -86,7 +86,7 @@ def policies(
         policy("path-masked", "unlikely paths are null", chain(length), keep=keeping(off_path)),
         policy("siblings-masked", "an unlikely child is null", sampled(2, length),
                keep=keeping(unlikely)),
-        SequenceRacePolicy(length, sequences),
+        sequence_race(length, sequences),
     )  # fmt: skip
 
 

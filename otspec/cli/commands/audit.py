@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -11,10 +11,16 @@ import click
 from otspec._base import meant
 from otspec._base.tables import say
 from otspec.auditing import Instance, SearchReport, audit_over, random_instances
-from otspec.auditing.declared import TEST_SAMPLERS, named_parameters, takes
+from otspec.auditing.declared import (
+    TEST_SAMPLERS,
+    is_program,
+    is_step,
+    named_parameters,
+    takes,
+)
 from otspec.auditing.sandbox import attempt
 from otspec.cli.commands import audit_kernel as kernels
-from otspec.cli.shared import arguments, options, output
+from otspec.cli.shared import arguments, options, output, progress
 from otspec.rules import RULES
 from otspec.rules.lossy import LOSSY_RULES
 
@@ -71,8 +77,9 @@ def audit(
     ValueError. If it raises anything else, or returns no distribution, it cannot be audited. A
     failure is shrunk to a small counterexample.
 
-    NAME may also be a kernel, NAME(x), where x is a tuple of drafts (or the token, for one draft).
-    It is audited for one law and target, given by --draft, --target and -k as for otspec accept. A
+    NAME may also be a kernel, NAME(x), where x is a tuple of drafts (or the token, for one draft),
+    or a program, NAME(drafts, chance). It is audited for one law and target, given by --draft,
+    --target and -k as for otspec accept. A whole step, NAME(chance), needs only --target. A
     sampler, which returns a token, is tested in Python, by otspec.audit_samples.
 
     The code runs in this process; what it prints goes to standard error.
@@ -80,7 +87,7 @@ def audit(
 
     Example: otspec audit otspec.rules:RecursiveRejection
 
-    Example: otspec audit my_rules:kernel --draft 1/2,1/2 --target 1/4,3/4 -k 2
+    Example: otspec audit my_rules:verify --draft 1/2,1/2 --target 1/4,3/4 -k 2
     """
     with redirect_stdout(sys.stderr):
         function = _imported(rule, traceback)
@@ -89,18 +96,20 @@ def audit(
         of_kernel = is_kernel(rule, function, given=given)
         _refuse_options_of_others(rule, of_kernel)
         if of_kernel:
-            found, law = kernels.audit_kernel(rule, function, how, of_one, drafts, tolerance)
+            found, of = kernels.audit_kernel(rule, function, how, of_one, drafts, tolerance)
         else:
             found_instances = _with_progress(instances.pop("instances"), **instances)
             report = audit_over(function, found_instances, drafts=drafts, tolerance=tolerance)
     if of_kernel:
         if found.lossless is None and found.witness is not None:
             raise ValueError(
-                f"{rule} could not be audited for k = {k} and {law} drafts: "
+                f"{rule} could not be audited{of and f' for {of}'}: "
                 + kernels.why_not_audited(found.witness, traceback)
             )
-        show = kernels.print_kernel_json if as_json else kernels.print_kernel
-        show(rule, found, law, k or 1)
+        if as_json:
+            kernels.print_kernel_json(rule, found, drafts, k)
+        else:
+            kernels.print_kernel(rule, found, of)
         return 0 if found.lossless else 1
     return _reported(rule, report, traceback, as_json)
 
@@ -116,11 +125,11 @@ def _refuse_options_of_others(rule: str, of_kernel: bool) -> None:
         if of_kernel and name in _OF_MAKERS:
             raise ValueError(
                 f"{option} is for what makes a rule for each of many instances, and {rule} is a "
-                f"kernel, audited for one --draft, --target and -k: leave {option} out"
+                f"kernel or a program, audited for one --draft, --target and -k: leave {option} out"
             )
         if not of_kernel and name in _OF_KERNEL:
             raise ValueError(
-                f"{option} is for a kernel x -> distribution, and {rule} takes (draft, target, k): "
+                f"{option} is for a kernel or a program, and {rule} takes (draft, target, k): "
                 f"it is audited on random instances: leave {option} out"
             )
 
@@ -156,15 +165,12 @@ def _imported(name: str, traceback: bool) -> Callable[..., Any]:
     return arguments.imported(name, instead, f"{MAKES}; or {AUDITED}", traceback)
 
 
-def _with_progress(count: int, **asked: Any) -> Any:
+def _with_progress(count: int, **asked: Any) -> Iterator[Instance]:
     instances = random_instances(count, **asked)
-    if not sys.stderr.isatty():
-        return instances
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    return track(instances, description="instances", total=count, console=console, transient=True)
+    with progress.working(count, "instances") as done:
+        for instance in instances:
+            yield instance
+            done()
 
 
 def _print(rule: str, report: SearchReport) -> None:
@@ -229,13 +235,15 @@ def _counterexample(failure: Instance | None, report: SearchReport) -> dict[str,
 
 MAKES = "(draft, target, k) and return a rule or a kernel"
 ANSWERS = "x, a tuple of drafts, and return the distribution of the output"
-AUDITED = f"{ANSWERS} ({TEST_SAMPLERS} in Python)"
+AUDITED = f"{ANSWERS}; or be a program of (drafts, chance) or (chance) ({TEST_SAMPLERS} in Python)"
 
 
 def is_kernel(name: str, function: Callable[..., Any], *, given: bool) -> bool:
-    """Return whether code is a kernel, which is called with a tuple of drafts alone."""
+    """Return whether code is a kernel or a program, which is audited for one law and target."""
     # What can be called with one argument and with three is one if drafts or a target are given.
     # name: what messages call it. given: whether the command line has what only kernels need.
+    if is_program(function) or is_step(function):
+        return True
     signature, crash = attempt(inspect.signature, function)
     if crash is not None:
         return given  # what does not tell

@@ -1,4 +1,4 @@
-"""``otspec audit`` of a kernel: for the draft law and the target that the command line names."""
+"""``otspec audit`` of a kernel or a program: for one draft law and one target."""
 
 from collections.abc import Callable, Mapping
 from math import isfinite
@@ -8,6 +8,7 @@ from otspec._base import Number, plain
 from otspec._base.tables import listed, say
 from otspec.auditing import Audit, Witness
 from otspec.auditing import audit as audited
+from otspec.auditing.declared import is_program, is_step
 from otspec.cli.shared.options import Reading
 from otspec.cli.shared.output import print_json, shown
 from otspec.drafts import IID, named_law
@@ -24,21 +25,32 @@ def audit_kernel(
     drafts: str | None,
     tolerance: float | None,
 ) -> tuple[Audit, str]:
-    """Audit a kernel, and return what is found and the name of the draft law."""
+    """Audit a kernel or a program; return what is found and for which drafts."""
     # name: what messages call it. how: of the numbers. given: the values of --draft, --target and
     # -k; None for what was not given. drafts: the draft law, by name. tolerance: as for audit.
-    missing = [option for option in _EXAMPLE if given[option] is None]
+    step = is_step(kernel)
+    needed = ["--target"] if step else list(_EXAMPLE)
+    for option, value in {**given, "--drafts": drafts}.items():
+        if step and value is not None and option not in needed:
+            raise ValueError(
+                f"{option} is for what gets drafts, and {name} takes chance alone: it draws its "
+                f"own drafts: leave {option} out"
+            )
+    missing = [option for option in needed if given[option] is None]
     if missing:
-        example = " ".join(f"{option} {value}" for option, value in _EXAMPLE.items())
+        example = " ".join(f"{option} {_EXAMPLE[option]}" for option in needed)
+        takes = "chance alone" if step else f"{'drafts and chance' if is_program(kernel) else 'x'}"
         raise ValueError(
-            f"{name} takes one argument, as a kernel x -> distribution does: say for which drafts "
-            f"and target with {listed(missing, 'and')}, as in otspec audit {name} {example}"
+            f"{name} takes {takes}, so that it is audited for one law and target: add "
+            f"{listed(missing, 'and')}, as in otspec audit {name} {example}"
         )
-    draft, target = how.pair(given["--draft"], given["--target"])
-    law = drafts or IID.name
-    found = audited(kernel, law=named_law(law, draft, given["-k"]), target=target,
-                    tolerance=tolerance)  # fmt: skip
-    return found, law
+    # A step has no draft.
+    draft, target = how.pair(given["--target" if step else "--draft"], given["--target"])
+    if step:
+        return audited(kernel, target=target, tolerance=tolerance), ""
+    law, k = drafts or IID.name, given["-k"]
+    found = audited(kernel, law=named_law(law, draft, k), target=target, tolerance=tolerance)
+    return found, f"{k} {law} draft{'s' if k > 1 else ''}"
 
 
 def why_not_audited(witness: Witness, traceback: bool) -> str:
@@ -51,18 +63,19 @@ def why_not_audited(witness: Witness, traceback: bool) -> str:
     return f"{witness.reason}; add --traceback to see where"
 
 
-def print_kernel(name: str, found: Audit, law: str, k: int) -> None:
-    """Print what was found of a kernel."""
-    drafts = f"{k} {law} draft{'s' if k > 1 else ''}"
+def print_kernel(name: str, found: Audit, of: str) -> None:
+    """Print what was found of a kernel, and for which drafts; a step has none."""
+    drafts = of and f" for {of}"
     if found.lossless:
         how = "exactly" if found.exact else f"to within {found.tolerance:.1e} per token"
-        say(f"{name} is lossless for {drafts}, {how}.")
-        say(
-            f"It accepts {if_known(found.acceptance)}, and the optimum is "
-            f"{if_known(found.optimum)}: {if_known(found.gap)} more."
-        )
+        say(f"{name} is lossless{drafts}, {how}.")
+        if of:
+            say(
+                f"It accepts {if_known(found.acceptance)}, and the optimum is "
+                f"{if_known(found.optimum)}: {if_known(found.gap)} more."
+            )
         return
-    say(f"{name} is NOT lossless for {drafts}.")
+    say(f"{name} is NOT lossless{drafts}.")
     say(*(f"  {line}" for line in what_is_wrong(found)))
 
 
@@ -71,12 +84,10 @@ def what_is_wrong(found: Audit) -> list[str]:
     witness = found.witness
     lines = [] if witness is None else [f"{witness.reason}."]
     if found.output is not None:
-        variation, divergence = if_known(found.total_variation), found.kullback_leibler
-        accepted = f"acceptance {if_known(found.acceptance)}, at most {if_known(found.frontier)}"
-        lines += [
-            f"output {_listed(found.output)}, target {_listed(found.target)}",
-            f"total variation {variation}, KL {divergence:.4f}, {accepted}",
-        ]
+        off = f"total variation {if_known(found.total_variation)}, KL {found.kullback_leibler:.4f}"
+        if found.acceptance is not None:
+            off += f", acceptance {shown(found.acceptance)}, at most {if_known(found.frontier)}"
+        lines += [f"output {_listed(found.output)}, target {_listed(found.target)}", off]
     return lines
 
 
@@ -85,9 +96,10 @@ def if_known(value: Number | None) -> str:
     return "unknown" if value is None else shown(value)
 
 
-def print_kernel_json(name: str, found: Audit, law: str, k: int) -> None:
-    """Print what was found of a kernel for programs."""
-    about = {"rule": name, "lossless": found.lossless, "drafts": [law], "k": k}
+def print_kernel_json(name: str, found: Audit, drafts: str | None, k: int | None) -> None:
+    """Print what was found of a kernel for programs; a step has no draft law."""
+    laws = [] if k is None else [drafts or IID.name]
+    about = {"rule": name, "lossless": found.lossless, "drafts": laws, "k": k}
     numbers = attributes(found, "exact", "tolerance", "largest_error", "optimum", "gap")
     witness = witness_document(found) or None
     print_json(about | numbers | law_document(found) | {"witness": witness})

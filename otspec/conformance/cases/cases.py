@@ -54,7 +54,7 @@ class Case(Frozen):
     @cached_property
     def sizes(self) -> IntArray:
         """How many tokens each symbol is, shape (n,)."""
-        return np.bincount(self.symbols, minlength=self.n + 1)[: self.n]
+        return np.bincount(self.symbols, minlength=self.n)[: self.n]
 
     @cached_property
     def places(self) -> IntArray:

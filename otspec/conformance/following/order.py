@@ -63,15 +63,12 @@ def extreme(values: Sequence[Any], largest: bool) -> int:
         if value != value:
             return place
     plain = [i for i, value in enumerate(values) if not isinstance(value, RandomNumber)]
-    best = None
-    if plain:
-        best = (max if largest else min)(plain, key=lambda i: values[i])
     random = [i for i, value in enumerate(values) if isinstance(value, RandomNumber)]
-    if best is not None:  # in most races a constant is the worst that there can be
-        bound = values[best]
-        random = [i for i in random if (values[i] > bound if largest else values[i] < bound)]
-    if not random:
-        return 0 if best is None else best
+    if plain:  # in most races a constant is the worst that there can be
+        best = (max if largest else min)(plain, key=lambda i: values[i])
+        random = [i for i in random if _beyond(values[i], values[best], largest)]
+        if not random:
+            return best
     return random[_first([values[i] for i in random], largest)]
 
 
@@ -87,9 +84,13 @@ def _first(numbers: Sequence[RandomNumber], largest: bool) -> int:
         return first(numbers[0].uniform.chance, racers)
     best = 0
     for place in range(1, len(numbers)):
-        if (numbers[place] > numbers[best]) == largest:
+        if _beyond(numbers[place], numbers[best], largest):
             best = place
     return best
+
+
+def _beyond(number: Any, other: Any, largest: bool) -> bool:
+    return bool(number > other if largest else number < other)
 
 
 def ranked(values: Sequence[Any], largest: bool, most: int) -> list[int]:

@@ -120,7 +120,7 @@ def _one_more(before: Array, child: Array, most: int) -> tuple[Array, IntArray]:
     """Return the best sums with one more child, and how many nodes are below it."""
     # Entry t: the maximum over m of before[t − m] + child[m], and the m that attains it.
     values = zeros((len(before), most + 1), like=before)
-    below = np.zeros(values.shape, dtype=int)
+    below = np.empty(values.shape, dtype=int)
     rows = np.arange(len(before))
     for nodes in range(most + 1):
         sums = before[:, nodes::-1] + child[:, : nodes + 1]

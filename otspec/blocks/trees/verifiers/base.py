@@ -208,15 +208,15 @@ def _after(agreeing: Iterable[Agreeing], tree: TokenTree) -> list[list[Agreeing]
     """Return the nodes of each child of nodes that agree with a text, see :func:`together`."""
     # They are several if the child is one of the likeliest tokens of several nodes.
     going = [each for each in agreeing if each.shape.children]
-    top = bool(going) and going[0].shape.top
+    alike = [each for each in going if each.shape.top == going[0].shape.top]
     places: list[list[Agreeing]] = []
-    for node, shape in going:
+    for node, shape in alike:
         children = list(map(Agreeing, tree.children(node), shape.children))
-        if shape.top and top:
+        if shape.top:
             places += [[] for _ in children[len(places) :]]
             for place, child in zip(places, children, strict=False):
                 place.append(child)
-        elif shape.top == top:
+        else:
             places += [[child] for child in children]
     return places
 
