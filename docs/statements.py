@@ -31,7 +31,7 @@ PAGES = {
     "conformance": "Conformance",
 }
 """The pages with numbered statements, by file, in the order of the table."""
-TESTS = 4
+TESTS = 2
 """So many tests are listed of a statement, or all that name it."""
 PAPERS = ("SpecTr", "Canonical", "SpecHub", "Block", "MCSD")
 

@@ -145,7 +145,7 @@ class Corrected(Tested):
     severity: Severity = Severity.CONDITION
     """How the claim fails that it stands for."""
     explained: str = ""
-    """Why, and what to use instead, in two sentences: for those that are wrong."""
+    """Why, in a sentence or two: for those that are wrong."""
 
 
 @dataclass(frozen=True)

@@ -196,8 +196,7 @@ def code_is_lossless(choose=first_highest, **drafting):
     sort puts last is chosen, whichever was drafted first.
     Explained: Of children of equal rank the code chooses the one drafted first, but it computes
     the law of the chosen path as if it chose the one with the highest number. So the path is
-    verified with a wrong law, even if draft and target are equal. Break ties of the choice as the
-    sort does."""
+    verified with a wrong law, even if draft and target are equal."""
     return returns_the_law(rank=by_clipped_ratio, choose=choose, **drafting)
 
 

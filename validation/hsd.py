@@ -56,8 +56,7 @@ def code_is_lossless(draft, target, length, capped=False):
     Corrected: It does so if the whole block is kept with probability $c_L = r_L/\max_{j \le L} (1,
     r_j)$, the ratio with the cap that all shorter beginnings have.
     Explained: If $r_j > 1$ for a shorter beginning, $\min(1, r_L)$ can be more than $c_L$, so the
-    block is kept more often than its beginnings allow. Keep the whole block with probability
-    $c_L$."""
+    block is kept more often than its beginnings allow."""
     return one_path(stepping_back(capped=capped), draft, target, length).lossless(target, length)
 
 

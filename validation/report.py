@@ -16,12 +16,11 @@ ERRATA = """# Errata of the papers
 This page is for users of the five papers. It lists what fails as printed, with the smallest
 counterexample that the search found, and what holds instead. First comes what is **wrong**: a
 result or an algorithm that misleads its users. Tables of claims that need a condition, of misprints
-and of degenerate cases follow. What holds instead was checked on 1,000 small and random instances
-(seed 0), where no other number is given; `python -m validation --html FILE` has all sizes.
+and of degenerate cases follow. A model given by one distribution has it after every prefix. What
+holds instead was checked on small and random instances (seed 0);
+`python -m validation --html FILE` has their numbers and the papers' words.
 `python -m validation --errata FILE` writes this page.
 """
-USUAL = 1_000
-"""The number of instances that the tables do not repeat."""
 HEADINGS = {
     Severity.WRONG: "What is wrong",
     Severity.CONDITION: "What needs a condition",
@@ -119,7 +118,7 @@ def _sections(findings: list[Finding]) -> Iterator[str]:
         lines, paper = [f"### {finding.id}: {finding.claim.where}"], PAPERS[finding.claim.paper]
         lines += {f"*{paper}*"} - named
         named.add(f"*{paper}*")
-        lines += [f"**{name}.** {text}" for name, text in _story(finding).items()]
+        lines += [f"**{name}.** {text}" for name, text in _story(finding, brief=True).items()]
         yield "\n".join(f"{line}\n" for line in lines)
 
 
@@ -127,9 +126,9 @@ def _table(findings: list[Finding]) -> str:
     """Return the table of refuted claims: where, what is claimed, what is found, what holds."""
     lines = [TABLE]
     for finding in findings:
-        parts, claim = _story(finding, sizes=False), finding.claim
-        claimed = claim.statement + (f" *Printed:* {claim.printed}" if claim.printed else "")
-        cells = (f"`{finding.id}`", claim.where, claimed, parts["Counterexample"], parts["Instead"])
+        parts = _story(finding, brief=True)
+        told = (parts[name] for name in ("Claimed", "Counterexample", "Instead"))
+        cells = (f"`{finding.id}`", finding.claim.where, *told)
         lines.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |")
     return "\n".join([*lines, ""])
 
@@ -147,25 +146,26 @@ def _by_severity(findings: Iterable[Finding]) -> dict[Severity, list[Finding]]:
     return {level: [each for each in refuted if each.severity is level] for level in Severity}
 
 
-def _story(finding: Finding, *, sizes: bool = True) -> dict[str, str]:
+def _story(finding: Finding, *, brief: bool = False) -> dict[str, str]:
     """Return the parts of what is said about a refuted claim; those without a text are left out."""
     claim, parts = finding.claim, {"Claimed": finding.claim.statement}
-    parts |= {"Printed": claim.printed, "Counterexample": _told(finding.outcome)}
+    parts |= {"Printed": "" if brief else claim.printed, "Counterexample": _told(finding.outcome)}
     if claim.corrected and finding.corrected:
         parts["Explained"] = claim.corrected.explained
-        told = _told(finding.corrected, before="It is refuted: ", sizes=sizes)
+        told = _told(finding.corrected, before="It is refuted: ", brief=brief)
         parts["Instead"] = f"{claim.corrected.statement} {told}".strip()
-    return {name: text for name, text in parts.items() if text}
+    every = " after every prefix" if brief else ""
+    return {name: text.replace(every, "") for name, text in parts.items() if text}
 
 
-def _told(outcome: Outcome, before: str = "", *, sizes: bool = True) -> str:
+def _told(outcome: Outcome, before: str = "", *, brief: bool = False) -> str:
     """Return what was found, as a sentence; words before a counterexample."""
     if isinstance(outcome, Counterexample):
         return f"{before}{shown(outcome.instance)}: {outcome.found}."
     if outcome.proved:
         return f"Proved: {outcome.scope}."
+    if brief:
+        return ""
     scope = [size for size in outcome.scope.split(", ") if not size.startswith("denominators")]
     told = f"Holds on {outcome.instances:,} instance{'s'[: outcome.instances > 1]}"
-    if not sizes and outcome.instances == USUAL:
-        return ""
-    return f"{told}: {', '.join(scope)}." if sizes and any(scope) else f"{told}."
+    return f"{told}: {', '.join(scope)}." if any(scope) else f"{told}."

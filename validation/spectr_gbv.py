@@ -182,8 +182,7 @@ def code_is_lossless(target, length, **some):
     Explained: A text is kept with the mass that it still lacks over the probability that some
     draft begins with it, as if every draft were tried. But the drafts are tried in turn, and none
     after a draft that is kept whole. The corrected token is drawn from $M_b (1 - r^K)$, $r =
-    \min(1, M_s/M_b)$, instead of $M_b (1 - r)^K$. Use a rule that is lossless for several paths,
-    such as greedy multi-path block verification."""
+    \min(1, M_s/M_b)$, instead of $M_b (1 - r)^K$."""
     return coded(target=target, length=length, **some).lossless(target, length)
 
 

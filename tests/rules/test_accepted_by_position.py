@@ -116,6 +116,24 @@ def test_estimates_are_near(rule_class):
     assert np.allclose(found.sum(axis=0), rule.estimate(20_000).by_token.value, rtol=0, atol=1e-12)
 
 
+def test_bounds_of_light_tokens_hold_whichever_drafts_they_are():
+    """Token 0 has the mass ε = 2^-13: of three drafts it is the first of one, two or three."""
+    draft, target = [2**-13, 0.5, 0.5 - 2**-13], [2**-12, 0.25, 0.75 - 2**-12]
+    rule = PooledSelection(draft, target, 3)
+    exact = PooledSelection(list(map(Fraction, draft)), list(map(Fraction, target)), 3)
+    assert float(exact.acceptance()) == pytest.approx(rule.acceptance())
+    found, wanted = rule.estimate().by_position_and_token, exact.accepted().by_position_and_token
+    accepted = rule.accepted_selection()[0]
+    # At most 3 ε² is it drafted twice; then it is accepted at any of the drafts.
+    twice = 3 * 2**-26
+    assert found.low[:, 0] == pytest.approx([(accepted - twice) / 3] * 3, rel=1e-12)
+    assert found.high[:, 0] == pytest.approx([accepted / 3 + twice * 2 / 3] * 3, rel=1e-12)
+    assert found.value[:, 0] == pytest.approx([accepted / 3] * 3, rel=1e-12)
+    rounding = 1e-15
+    assert (found.low - rounding <= wanted.astype(float)).all()
+    assert (wanted.astype(float) <= found.high + rounding).all()
+
+
 def test_light_tokens_are_as_good_as_never_drafted_twice(monkeypatch):
     rng = np.random.default_rng(8)
     draft, target = rng.dirichlet(np.full(2_000, 0.05), 2)

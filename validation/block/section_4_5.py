@@ -52,8 +52,7 @@ corrected("block.alg3b", Severity.WRONG, DEEP, WHOLE,
           explained=r"Line 16 names only the tokens $x^j$ after $X^\tau$, and section 2 lets a "
           r"prefix fall out of the notation, but the residuals depend on $M_b(X^\tau)$ and "
           r"$M_s(X^\tau)$: whoever computes them from the models after $X^\tau$ alone decodes with "
-          r"another law. Use $p_{res}^{(X^\tau, x^j)}$, with the probabilities of whole prefixes "
-          "counted from the beginning of the block.")(valid)  # fmt: skip
+          "another law.")(valid)  # fmt: skip
 claim("block.lem2", "Lemma 2, section 4", MODELS, printed=READ,
       statement=r"BlockVerify is lossless: $(X^\tau, Z^{L-\tau}) \sim M_b^L$.")(valid)  # fmt: skip
 claim("block.sec4d", "Section 4, after (10); implicit in theorem 1", MODELS,
@@ -232,8 +231,7 @@ def block_efficiency(target, draft, length, tries=((ba.block_verify, 1), (ba.blo
     M_s)_+$, $h_L = p_L$, $\tau$ the last $i$ with $\eta_i \le h_i$.
     Explained: To attain the optimum of one block, residual distributions become the target of the
     next block, which the draft fits worse. So over several blocks the algorithm can decode fewer
-    tokens than TokenVerify. Use the published version of block verification, which corrects one
-    token and then follows $M_b$ again."""
+    tokens than TokenVerify."""
     slack = []
     for verify, iterations in tries:
         found, tokens = (SpecDec(each, target, draft, length).mean_tokens(iterations)

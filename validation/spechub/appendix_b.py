@@ -78,8 +78,7 @@ def is_lossless(draft, target, run="literal"):
     Corrected: It is if both updates are made before the branches, for all drafts:
     $q'(a) = (q(a) - \sum_x P'(a, x))_+$ and $q''(a) = (q'(a) - \sum_x P'(x, a))_+$.
     Explained: The pairs $(a, x)$ and $(x, a)$ share the hub's mass $q(a)$, but each is printed as
-    if the other used none, so the top token comes out too often. Compute both updates first and
-    use them for every pair of drafts."""
+    if the other used none, so the top token comes out too often."""
     return lossless(getattr(Hub(draft, target), run), target)
 
 
@@ -89,7 +88,7 @@ def follows_the_plan(draft, target, run="literal"):
     """Algorithm 3 accepts each draft with the masses of section 4's plan, in all the optimum.
     Corrected: It does if both updates of the hub's residual are made before the branches.
     Explained: As printed, the hub is accepted twice for the same mass, so a measured acceptance
-    rate can exceed the optimum. With the updates of alg3a it is the optimum."""
+    rate can exceed the optimum."""
     hub = Hub(draft, target)
     ran = getattr(hub, run)
     found = collect(((x, b.output), b.mass) for x, b in ran.branches if b.accepted is not None)

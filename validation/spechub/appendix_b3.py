@@ -191,8 +191,7 @@ def tight(top):
     r"""1/2 cannot be lowered: for each $t$ with $1/3 \le t < 1/2$, the draft
     $(t, t, 1/2 - t, 1/2 - t)$ and the target $(0, 0, 1, 0)$ have OTM above SpecHub.
     Explained: OTM attains its upper bound if only one token is wanted. SpecHub drafts a rare
-    token less often than two independent drafts do, unless $p(a)$ is at least 1/2. Rely on
-    theorem 4 only under its condition."""
+    token less often than two independent drafts do, unless $p(a)$ is at least 1/2."""
     draft = (top, top, Fraction(1, 2) - top, Fraction(1, 2) - top)
     return against_otm(draft, exact(0, 0, 1, 0), lambda found, best, _: above(best, found, "OTM"))
 

@@ -70,8 +70,7 @@ def is_target_given_length(target, **at):
 @corrected("spectr.alg3", Severity.WRONG, DRAFTING,
            r"It is lossless if $S_{next}$ is a multiset, as $S_z$ is in step 2.",
            explained="Whether two drafts are equal depends on their tokens, so the plan for the "
-           "number of different drafts does not fit them, and the output is biased. Keep equal "
-           "sub-sequences: as many drafts as agree with the selected token.")  # fmt: skip
+           "number of different drafts does not fit them, and the output is biased.")  # fmt: skip
 @corrected("spectr.thm2", Severity.WRONG, DRAFTING)
 def continues_exactly(target, **at):
     r"""Not given $\tau$, which depends on the tokens, but token by token:
@@ -79,8 +78,7 @@ def continues_exactly(target, **at):
     continued by the large model to any fixed length, has the large model's law.
 
     Explained: Algorithm 3 stops at the first token that no draft has, so the number of tokens
-    says which ones they are. Read it token by token: given that one more is decoded, it has the
-    large model's law."""
+    says which ones they are."""
     return continues_as_target(decoded(target=target, **at), target)
 
 
@@ -137,6 +135,6 @@ def leaves_are_drafts(draft, target, factors, plan, as_tree=False, **_):
     Corrected: It is lossless if each step selects among the children of all nodes that agree with
     what is decoded, each child once: $k = m k_i$ independent drafts for m such nodes.
     Explained: Sequences below one node share its token, but Algorithm 3 counts it once for each
-    of them. Select among the children of the nodes instead, each counted once."""
+    of them."""
     leaves, nodes = prefix_tree(draft, factors, tuple), factors if as_tree else ()
     return continues_as_target(sq.decoded(draft, target, PLANS[plan], leaves, nodes), target)

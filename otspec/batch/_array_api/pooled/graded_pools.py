@@ -121,7 +121,7 @@ class GradedPools:
     widths: Array  # (..., m + 1): the draft mass of each pool, scaled
     gains: Array  # (..., m + 1): the rise over each pool of G, the probability that all are below
     tight: Array  # (..., 1): the knot at the cut
-    factor: float = 1.0  # a power of two
+    factor: float  # a power of two
 
     def barriers(self, uniforms) -> Array:
         """Return which inner knots are barriers at uniform numbers: (..., 1) -> (..., m)."""
