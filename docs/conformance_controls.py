@@ -29,6 +29,8 @@ from otspec.conformance.faults.explanations import OR, explanations
 PAGE = Path(__file__).parent / "conformance_controls.md"
 REPETITIONS = 200
 CHECKS = 10_000
+QUICK = 4_096
+"""Faults that so many samples show have no row."""
 ROUNDED = 1e-12
 """Total variations below count as 0."""
 
@@ -57,7 +59,6 @@ class Measured(NamedTuple):
     samples: float = 0.0
     at_detect: int = 0
     statistic: str = ""
-    among: bool = False
     first: bool = False
 
     @property
@@ -98,7 +99,6 @@ def _measured(fault: Fault, rule: RightRule, kind: Kind) -> Measured:
         float(np.median(sizes)),
         int(at_detect.sum()),
         finding.statistic if finding else "",
-        any(fault.name in entry for entry in entries),
         bool(entries) and fault.name in entries[0],
     )
 
@@ -110,7 +110,7 @@ def row(cells: Iterable[str]) -> str:
 
 def rule_row(rule: RightRule, found: Sequence[Measured]) -> str:
     """Return the row of a rule in the table of rules."""
-    return row([rule.name, f"`{rule.batch}`", *_tallies(found)])
+    return row([rule.name, *_tallies(found)])
 
 
 def _tallies(found: Sequence[Measured]) -> list[str]:
@@ -121,23 +121,27 @@ def _tallies(found: Sequence[Measured]) -> list[str]:
         f"{len(wrong):,}",
         f"{runs - sum(each.caught for each in wrong):,}",
         f"{runs - sum(each.at_detect for each in wrong):,}",
-        f"{sum(each.among for each in wrong):,}",
         f"{sum(each.first for each in wrong):,}",
     ]
 
 
-def fault_row(found: Sequence[Measured]) -> str:
-    """Return the row of a fault, from all rules in which it is wrong."""
+def fault_rows(found: Iterable[Measured]) -> Iterator[str]:
+    """Yield the sentence and the table of the faults that take more than ``QUICK`` samples."""
+    by_fault: dict[str, list[Measured]] = {}
+    for each in found:
+        if each.wrong:
+            by_fault.setdefault(each.fault.name, []).append(each)
+    slow = [group for group in by_fault.values() if max(each.samples for each in group) > QUICK]
+    yield OF_FAULTS.format(all=len(by_fault), quick=len(by_fault) - len(slow), most=QUICK)
+    yield from map(_fault_row, slow)
+
+
+def _fault_row(found: Sequence[Measured]) -> str:
     fault = found[0].fault
     marks = " (steps)" if fault.machine.across else " (pipeline)" if fault.pipeline else ""
-    first = sum(each.first for each in found)
-    unexplained = "" if first == len(found) else f"; explained first in {first}"
     samples = max(each.samples for each in found)
-    return row([
-        fault.name + marks + unexplained,
-        _range([each.distance for each in found], 3),
-        f"{samples:,.0f}",
-    ])  # fmt: skip
+    distances = _range([each.distance for each in found], 3)
+    return row([fault.name + marks, distances, f"{samples:,.0f}"])
 
 
 def _range(distances: Sequence[float], digits: int) -> str:
@@ -150,12 +154,7 @@ def sections(results: dict[RightRule, list[Measured]]) -> Iterator[str]:
     yield from _alarms()
     yield from _rules(results)
     every = [each for found in results.values() for each in found]
-    yield OF_FAULTS
-    by_fault: dict[str, list[Measured]] = {}
-    for each in every:
-        if each.wrong:
-            by_fault.setdefault(each.fault.name, []).append(each)
-    yield from map(fault_row, by_fault.values())
+    yield from fault_rows(every)
     yield from _harmless([each for each in every if not each.wrong])
     yield from shared_noise()
 
@@ -172,18 +171,18 @@ EVERY_RULE = """## Every rule with every fault
 A fault is *wrong* in a rule if its total variation is {detect} or more on some case. It is
 checked {repetitions} times on its worst case, and {repetitions} times mixed with the right rule
 so that the total variation is exactly {detect}, which a check finds with probability 0.999 by its
-promise. *Missed* counts the checks that find nothing. *Explained* counts the faults that are among
-the explanations after one check of all cases; *first* those that are the likeliest explanation,
-alone or with faults of the same law.
+promise. *Missed* counts the checks that find nothing. *First* counts the faults that are the
+likeliest explanation after one check of all cases, alone or with faults of the same law.
 
-| rule | batch function | faults | wrong | missed | missed at {detect} | explained | first |
-| --- | --- | --- | --- | --- | --- | --- | --- |"""
+| rule | faults | wrong | missed | missed at {detect} | first |
+| --- | --- | --- | --- | --- | --- |"""
 OF_FAULTS = """
-## Every fault
+## The hardest faults
 
-*Total variation* is on the worst case, from the least to the largest of the rules in which the
-fault is wrong. *Samples* is how many are needed: the median in the rule that takes most. Each fault
-is its own first explanation in all of these rules, unless the row says otherwise.
+Of the {all} faults that are wrong in some rule, {quick} are found within {most:,} samples.
+The table has the others. *Total variation* is on the worst case, from the least to the largest of
+the rules in which the fault is wrong. *Samples* is how many are needed: the median in the rule that
+takes most. `otspec.conformance.faults.FAULTS` says of each fault what goes wrong and what to do.
 
 | fault | total variation | samples |
 | --- | --- | --- |"""
@@ -205,10 +204,10 @@ OF_NOISE = """
 An engine that claims [the same text for the same
 seed](conformance.md#the-same-seed-the-same-text) must give exactly the text of plain decoding.
 Each of these faults is found for all kinds that can have it; those marked *pipeline* need several
-steps. If the last column is empty, {usual}.
+steps. The cure of most: {usual}.
 
-| fault | kinds | what goes wrong | what to do |
-| --- | --- | --- | --- |"""
+| fault | kinds | what goes wrong |
+| --- | --- | --- |"""
 
 
 def shared_noise() -> Iterator[str]:
@@ -218,8 +217,7 @@ def shared_noise() -> Iterator[str]:
     yield OF_NOISE.format(usual=usual)
     for fault in faults:
         name = fault.name + (" (pipeline)" if fault.pipeline else "")
-        fix = "" if fault.fix == usual else f"{fault.fix}."
-        yield row([name, ", ".join(fault.kinds), fault.sentence, fix])
+        yield row([name, ", ".join(fault.kinds), fault.sentence])
 
 
 def _alarms() -> Iterator[str]:
@@ -234,7 +232,7 @@ def _rules(results: dict[RightRule, list[Measured]]) -> Iterator[str]:
     yield EVERY_RULE.format(detect=DETECT, repetitions=REPETITIONS)
     for rule, found in results.items():
         yield rule_row(rule, found)
-    yield row(["all", "", *_tallies([each for found in results.values() for each in found])])
+    yield row(["all", *_tallies([each for found in results.values() for each in found])])
 
 
 def _harmless(found: list[Measured]) -> Iterator[str]:

@@ -3,12 +3,13 @@
 import functools
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Value = TypeVar("Value")
+Arguments = ParamSpec("Arguments")
 
 
 def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -90,6 +91,17 @@ class cached_property(functools.cached_property[Value]):  # noqa: N801  as that 
             return frozen(func(holder))
 
         super().__init__(freezing)
+
+
+def remembered(
+    method: Callable[Concatenate[Any, Arguments], Value],
+) -> cached_property[Callable[Arguments, Value]]:
+    """Return a method that computes each answer once, by its arguments."""
+
+    def known(holder: Any) -> Any:
+        return functools.cache(functools.partial(method, holder))
+
+    return cached_property(known)
 
 
 class Frozen(Shown):

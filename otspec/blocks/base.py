@@ -178,9 +178,13 @@ class BlockRule(Frozen, ABC):
             No such mapping.
         """
         total: Any = self.target.number(0)
+        known: dict[tuple[Prefix, Prefix], Number] = {}
         for text, mass in as_beginnings(beginnings, self.target).items():
-            after = self.restarted(self.draft.after(text), self.target.after(text))
-            total += mass * enumerated_expected(after)
+            remembered = self.draft.context(text), self.target.context(text)
+            if remembered not in known:
+                after = self.restarted(self.draft.after(text), self.target.after(text))
+                known[remembered] = after.expected()
+            total += mass * known[remembered]
         return self.target.number(total)
 
     def efficiency(self) -> Number:

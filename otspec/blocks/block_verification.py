@@ -5,13 +5,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base import Array, cached_property, is_exact, positive_part, read_only
+from otspec._base import Array, cached_property, is_exact, positive_part, read_only, remembered
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.single_draft import SingleDraftRule, register
 from otspec.chance import Chance
 from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, normalized
-from otspec.models.base import Model, Prefix, as_prefix
+from otspec.models.base import Derived, Model, Prefix, as_prefix
 
 
 @register
@@ -231,7 +231,7 @@ class HierarchicalVerification(LastToFirst, SingleDraftRule):
         return ratio
 
 
-class ChainedResiduals(Model):
+class ChainedResiduals(Derived):
     """What a block is continued with after a rejection: residuals to its end, then the target.
 
     Law: after x^j, j < L = ``length``, the next token is drawn ∝ (M_b(x^j x) − M_s(x^j x))₊; x^j
@@ -239,24 +239,19 @@ class ChainedResiduals(Model):
     """
 
     def __init__(self, draft: Model, target: Model, length: int, ratio: Any = 1) -> None:
-        self._draft, self._target, self._length = draft, target, length
-        self._start = ratio
-        self.n, self.exact = target.n, target.exact
+        super().__init__(target)
+        self._draft, self._length, self._start = draft, length, ratio
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the residual after a text, or the target where the block has ended."""
         text = as_prefix(prefix, self.n)
-        if len(text) >= self._length:
-            return self._target(text)
-        if text not in self._known_rows:
-            wanted, ratio = self._target(text), self._ratio(text)
-            residual = wanted if ratio is None else ratio * wanted - self._draft(text)
-            self._known_rows[text] = read_only(normalized(positive_part(residual), wanted))
-        return self._known_rows[text]
+        return self._target(text) if len(text) >= self._length else self._row(text)
 
-    def ended(self, prefix: Prefix) -> bool:
-        """Return whether the target's text is over."""
-        return self._target.ended(prefix)
+    @remembered
+    def _row(self, text: Prefix) -> Distribution:
+        wanted, ratio = self._target(text), self._ratio(text)
+        residual = wanted if ratio is None else ratio * wanted - self._draft(text)
+        return read_only(normalized(positive_part(residual), wanted))
 
     def after(self, prefix: Prefix) -> Model:
         """Return what is left of the residuals, or the target."""
@@ -271,19 +266,15 @@ class ChainedResiduals(Model):
         return ChainedResiduals(self._draft.after(text), self._target.after(text), left, ratio)
 
     # The target may be residuals of residuals, which would be computed again and again.
-    @cached_property
-    def _known_ratios(self) -> dict[Prefix, Any]:
-        return {(): self._start}
-
+    @remembered
     def _ratio(self, text: Prefix) -> Any:
         """Return M_b/M_s of a text, or None if the draft model never drafts it."""
-        if text not in self._known_ratios:
-            head, token = text[:-1], text[-1]
-            before, drafted = self._ratio(head), self._draft(head)[token]
-            never = before is None or not drafted > 0
-            wanted = self._target(head)[token]
-            self._known_ratios[text] = None if never else longer_ratio(before, wanted, drafted)
-        return self._known_ratios[text]
+        if not text:
+            return self._start
+        head, token = text[:-1], text[-1]
+        before, drafted = self._ratio(head), self._draft(head)[token]
+        never = before is None or not drafted > 0
+        return None if never else longer_ratio(before, self._target(head)[token], drafted)
 
 
 def longer_ratio(ratio: Any, wanted: Any, drafted: Any) -> Any:

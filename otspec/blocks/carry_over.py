@@ -5,51 +5,46 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base import Array, Number, as_integer, cached_property, positive_part, read_only, zeros
+from otspec._base import Array, Number, as_integer, positive_part, zeros
+from otspec._base.frozen import cached_property, read_only, remembered
 from otspec.blocks.block_verification import BlockVerification, LastToFirst
 from otspec.blocks.drafted_tree import DraftedTree, Found, node_and_row
 from otspec.blocks.single_draft import SingleDraftRule
 from otspec.chance import Chance
 from otspec.distributions import Distribution, normalized
-from otspec.models.base import Model, Prefix, as_prefix
+from otspec.models.base import Derived, Model, Prefix, as_prefix
+from otspec.models.derived import OneCorrectedToken
 from otspec.models.joint_contexts import GivenBeginning, JointContexts
 
 
-class KeptTarget(Model):
+class KeptTarget(Derived):
     """The law of the token after each text of a block that was kept."""
 
     def __init__(self, draft: Model, target: Model, first: int, parts: int | None) -> None:
+        super().__init__(target)
         self.draft, self.target, self.first, self.parts = draft, target, first, parts
-        self.n, self.exact = target.n, target.exact
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution of the next token, shape (n,)."""
         return self._along(as_prefix(prefix, self.n))[0]
-
-    def ended(self, prefix: Prefix) -> bool:
-        """Return whether the target's text is over."""
-        return self.target.ended(prefix)
 
     def handed(self, kept: Prefix, token: int) -> Distribution | None:
         """Return Q', the law after a correction, or None where it is the target's."""
         row, weight = self._along(kept)
         return self._split(kept, token, weight * row[token])[1]
 
-    @cached_property
-    def _known(self) -> dict[Prefix, tuple[Distribution, Any]]:
-        return {(): (self.target(()), self.target.number(1))}
-
+    @remembered
     def _along(self, text: Prefix) -> tuple[Distribution, Any]:
         """Return the law after a kept text, and its weight: kept over drafted mass."""
-        if text not in self._known:
-            head, token = text[:-1], text[-1]
-            row, weight = self._along(head)
-            wanted, drafted = weight * row[token], self.draft(head)[token]
-            # p_i = min(1, p_{i−1} M_b/M_s), as in block verification.
-            weight = self.target.number(1) if wanted >= drafted else wanted / drafted
-            after = self._split(head, token, wanted)[0]
-            self._known[text] = (self.target(text) if after is None else after, weight)
-        return self._known[text]
+        if not text:
+            return self.target(()), self.target.number(1)
+        head, token = text[:-1], text[-1]
+        row, weight = self._along(head)
+        wanted, drafted = weight * row[token], self.draft(head)[token]
+        # p_i = min(1, p_{i−1} M_b/M_s), as in block verification.
+        weight = self.target.number(1) if wanted >= drafted else wanted / drafted
+        after = self._split(head, token, wanted)[0]
+        return self.target(text) if after is None else after, weight
 
     def _split(
         self, head: Prefix, token: int, wanted: Any
@@ -85,35 +80,19 @@ def split_law(
     return read_only(normalized(rest, target)), corrected
 
 
-class HandedOver(Model):
+class HandedOver(OneCorrectedToken):
     """What follows a kept text: one token of a row, what is handed over, and then the target."""
 
     def __init__(
         self, laws: KeptTarget, kept: Prefix, row: Distribution, *, after_correction: bool
     ) -> None:
-        self._laws, self._kept, self._row = laws, kept, read_only(row)
-        self._after_correction = after_correction
-        self.n, self.exact = laws.n, laws.exact
+        super().__init__(laws.target.after(kept), row)
+        self._laws, self._kept, self._after_correction = laws, kept, after_correction
 
-    def __call__(self, prefix: Prefix) -> Distribution:
-        """Return the distribution of the token after a prefix, shape (n,)."""
-        text = as_prefix(prefix, self.n)
-        return self.after(text[:1])(text[1:]) if text else self._row
-
-    def ended(self, prefix: Prefix) -> bool:
-        """Return whether the target's text is over."""
-        return self._laws.ended(self._kept + prefix)
-
-    def after(self, prefix: Prefix) -> Model:
-        """Return what is handed over after a token, or what is left of it."""
-        text = as_prefix(prefix, self.n)
-        if not text:
-            return self
-        token = text[0]
-        plain = self._laws.target.after((*self._kept, token))
+    def _next(self, token: int) -> Model:
+        plain = super()._next(token)
         handed = self._laws.handed(self._kept, token) if self._after_correction else None
-        following = plain if handed is None else GivenBeginning(plain, handed)
-        return following.after(text[1:])
+        return plain if handed is None else GivenBeginning(plain, handed)
 
 
 MOST_PARTS = 1 << 20  # of which shares are multiples at most

@@ -68,14 +68,16 @@ class DraftedTree(Frozen, Sequence[int]):
 
     @classmethod
     def of_texts(cls, texts: Iterable[Prefix], draft: Model, target: Model) -> "DraftedTree":
-        """Return the tree of some drafted texts, in which equal beginnings are one path."""
+        """Return the tree of drafted texts, parents first, each as often as it is drafted."""
         nodes: dict[Prefix, int] = {(): ROOT}
-        for text in sorted(texts):
-            for length in range(1, len(text) + 1):
-                nodes.setdefault(text[:length], len(nodes) - 1)
+        families: dict[int, tuple[int, ...]] = {}
+        for text in texts:
+            nodes.setdefault(text, len(nodes) - 1)
+            parent = nodes[text[:-1]]
+            families[parent] = (*families.get(parent, ()), nodes[text])
         drafted = [text for text in nodes if text]
-        parents = [nodes[text[:-1]] for text in drafted]
-        return cls.of_models([text[-1] for text in drafted], parents, draft, target)
+        tokens, parents = [text[-1] for text in drafted], [nodes[text[:-1]] for text in drafted]
+        return cls.of_models(tokens, parents, draft, target, families=families)
 
     def __len__(self) -> int:
         return len(self.tokens)

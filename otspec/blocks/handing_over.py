@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base import Frozen, as_instance, cached_property, read_only, zeros
+from otspec._base import Frozen, as_instance, cached_property, zeros
 from otspec.blocks.base import BlockRule, Outcome
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.chance import Chance
 from otspec.distributions import Distribution
-from otspec.models.base import Model, Prefix, as_prefix
+from otspec.models.base import Model, Prefix
+from otspec.models.derived import OneCorrectedToken
 from otspec.models.joint_contexts import GivenBeginning
 from otspec.programs.sequences.chained_residuals import Residual
 
@@ -48,15 +49,14 @@ class HandOverPlan(Frozen):
         return HandOverRule(self.draft.after(start), HandedResidual(self, chances))
 
 
-class EndedBlock(Model):
+class EndedBlock(OneCorrectedToken):
     """What follows what is kept, ``before``: one more token, then what the plan hands over."""
 
     def __init__(
         self, plan: HandOverPlan, before: Prefix, handed: Mapping[int, Mapping[int, Any]]
     ) -> None:
-        self.n, self.exact = plan.target.n, plan.target.exact
         total: Any = sum(sum(masses.values()) for masses in handed.values())
-        row = zeros(self.n, like=plan.target(()))
+        row = zeros(plan.target.n, like=plan.target(()))
         self._after: dict[int, HandedResidual] = {}
         for token, masses in handed.items():
             mass: Any = sum(masses.values())
@@ -65,21 +65,10 @@ class EndedBlock(Model):
             text = (*before, token)
             over = text if plan.target.ended(text) else ()
             self._after[token] = HandedResidual(plan, chances, over)
-        self._row = read_only(row)
+        super().__init__(plan.target.after(before), row)
 
-    def __call__(self, prefix: Prefix) -> Distribution:
-        """Return the law of the next token, or what follows in what is handed over."""
-        text = as_prefix(prefix, self.n)
-        return self._after[text[0]](text[1:]) if text else self._row
-
-    def ended(self, prefix: Prefix) -> bool:
-        """Return whether the target's text is over."""
-        return bool(prefix) and self._after[prefix[0]].ended(prefix[1:])
-
-    def after(self, prefix: Prefix) -> Model:
-        """Return what the plan hands over after a token of positive probability."""
-        text = as_prefix(prefix, self.n)
-        return self._after[text[0]].after(text[1:]) if text else self
+    def _next(self, token: int) -> Model:
+        return self._after[token]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,11 +1,11 @@
 """The rule of a best coupling with what was drafted (Theory, 16 to 18; Block, def. 1, sec. 3)."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from otspec._base import Array, Number, as_callable, as_instance, positive_part
-from otspec._base.frozen import cached_property, frozen, read_only
+from otspec._base.frozen import cached_property, frozen, read_only, remembered
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.chance import Chance
@@ -109,11 +109,12 @@ class PlannedBlock(BlockRule):
 
     def draw(self, chance: Chance) -> DraftedTree:
         """Draw a set of sequences from the law of what is drafted, and return its tree."""
-        drafted: Iterable[Prefix] = ()
+        drafted: set[Prefix] = set()
         if not self.target.ended(()):  # else nothing is drafted, and there is no plan
             law = self.plan.drafted
-            drafted = tuple(law.candidates)[chance.choose(law.chances)]
-        return DraftedTree.of_texts(drafted, self.draft, self.target)
+            for text in tuple(law.candidates)[chance.choose(law.chances)]:
+                drafted.update(text[:length] for length in range(1, len(text) + 1))
+        return DraftedTree.of_texts(sorted(drafted), self.draft, self.target)
 
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Draw what is kept of the drafted sequences, as the plan says."""
@@ -152,12 +153,11 @@ class PlannedRest(Model):
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution of the token after the start and a prefix, shape (n,)."""
         text = self._start + as_prefix(prefix, self.n)
-        if self.is_over(text):
-            return self._target(text)
-        if text not in self._known_rows:
-            row = self.residual(text, self._target.mass(text))
-            self._known_rows[text] = read_only(row)
-        return self._known_rows[text]
+        return self._target(text) if self.is_over(text) else self._row(text)
+
+    @remembered
+    def _row(self, text: Prefix) -> Distribution:
+        return read_only(self.residual(text, self._target.mass(text)))
 
     def ended(self, prefix: Prefix) -> bool:
         """Return whether the target's text is over."""

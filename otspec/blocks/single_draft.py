@@ -222,12 +222,14 @@ class SingleDraftRule(BlockRule):
         return {frozenset([block]): mass for block, mass in blocks}
 
     def expected(self) -> Number:
-        """Return E[τ] by the rule's formula, see :meth:`expected_up_to`."""
-        return self.expected_up_to()[-1]
+        """Return E[τ] by the rule's formula if there is one, see :meth:`expected_up_to`."""
+        return self.expected_up_to()[-1] if self._has_formula() else super().expected()
 
     def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
         """Return E[τ] after a beginning drawn at random, see :meth:`expected_up_to`."""
-        return self.expected_up_to(beginnings)[-1]
+        if self._has_formula():
+            return self.expected_up_to(beginnings)[-1]
+        return super().expected_after(beginnings)
 
     def expected_up_to(self, beginnings: Mapping[Prefix, Number] = BEGINNING) -> list[Number]:
         """Return E[τ] for blocks of 1, …, L tokens, from one pass if there is a formula.
@@ -245,12 +247,14 @@ class SingleDraftRule(BlockRule):
             :func:`otspec.blocks.single_draft.expected_up_to`.
         """
         law = as_beginnings(beginnings, self.target)
-        if getattr(self.step, "__func__", None) is not SingleDraftRule.step.__func__:  # type: ignore[attr-defined]
+        if self._has_formula():
             return expected_up_to(self.draft, self.target, self.length, self.step, law)
-        return [
-            super(SingleDraftRule, replace(self, length=length)).expected_after(law)
-            for length in range(1, self.length + 1)
-        ]
+        lengths = range(1, self.length + 1)
+        return [replace(self, length=length).expected_after(law) for length in lengths]
+
+    @classmethod
+    def _has_formula(cls) -> bool:
+        return getattr(cls.step, "__func__", None) is not SingleDraftRule.step.__func__  # type: ignore[attr-defined]
 
 
 def as_block(block: Sequence[int], target: Model, length: int) -> Prefix:

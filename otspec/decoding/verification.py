@@ -209,15 +209,15 @@ class ReadModel(Model):
 
     def __init__(self, reader: Reader, prompt: Prefix) -> None:
         self._reader, self._prompt = reader, prompt
+        self._rows: dict[Prefix, Distribution] = {}
         self.n, self.exact = reader.n, reader.exact
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution after the prompt and a prefix, by reading it if need be."""
-        if prefix in self._known_rows:
-            return self._known_rows[prefix]
+        if prefix in self._rows:
+            return self._rows[prefix]
         return read_text(self._reader, self._prompt + prefix).rows[0]
 
     def remember(self, rows: dict[Prefix, Distribution]) -> None:
         """Have the distributions after some texts at hand, and no others."""
-        self._known_rows.clear()
-        self._known_rows.update(rows)
+        self._rows = dict(rows)

@@ -66,11 +66,6 @@ class Model(Frozen, ABC):
             return text
         return next(text[:stop] for stop in range(len(text) + 1) if self.ended(text[:stop]))
 
-    @cached_property
-    def _known_rows(self) -> dict[Prefix, Distribution]:
-        """Distributions that are at hand, for models that remember them."""
-        return {}
-
     def mass(self, prefix: Prefix) -> Number:
         """Return the probability of a text of that length to be this one; else ``ValueError``."""
         prefix = as_tokens(prefix, self.n, "prefix")
@@ -115,6 +110,18 @@ class Model(Frozen, ABC):
     def number(self, value: Any) -> Number:
         """Return a scalar in the model's arithmetic."""
         return as_number(value, like=np.empty(0, dtype=object if self.exact else float))
+
+
+class Derived(Model):
+    """A model made of another one, whose texts end where the other's do."""
+
+    def __init__(self, target: Model) -> None:
+        self._target = target
+        self.n, self.exact = target.n, target.exact
+
+    def ended(self, prefix: Prefix) -> bool:
+        """Return whether the other model's text is over."""
+        return self._target.ended(prefix)
 
 
 class Continued(Model):

@@ -13,7 +13,8 @@ from otspec._base import Array, as_callable, as_tokens, is_exact, zeros
 from otspec._base.frozen import frozen, read_only
 from otspec.distributions import Distribution
 from otspec.drafts.masked import masked_row, with_null
-from otspec.models.base import CallableModel, Continued, Model, Prefix, as_models, as_prefix
+from otspec.models import base
+from otspec.models.base import CallableModel, Continued, Derived, Model, Prefix, as_prefix
 
 
 class EndingModel(Model):
@@ -127,7 +128,7 @@ def masked(draft: Any, target: Any, keep: Keep) -> tuple[Model, Model]:
     (True, Fraction(3, 4))
     """
     as_callable(keep, "keep", "a function keep(text, draft) that returns tokens")
-    checked = as_models(draft, target)
+    checked = base.as_models(draft, target)
     return WithNull(checked[0], keep), WithNull(checked[1])
 
 
@@ -175,24 +176,26 @@ class WithNull(Model):
         return WithNull(self._model.after(self._start), self._keep)
 
 
-class OneCorrectedToken(Model):
+class OneCorrectedToken(Derived):
     """A model whose first token comes from a row of its own, and the rest from the target."""
 
     def __init__(self, target: Model, row: Distribution) -> None:
-        self._target, self._row = target, read_only(row)
-        self.n, self.exact = target.n, target.exact
+        super().__init__(target)
+        self._row = read_only(row)
 
     def __call__(self, prefix: Prefix) -> Distribution:
-        """Return the corrected row, or the target's after a prefix."""
-        return self._target(prefix) if prefix else self._row
-
-    def ended(self, prefix: Prefix) -> bool:
-        """Return whether the target's text is over."""
-        return self._target.ended(prefix)
+        """Return the corrected row, or that of what follows the first token."""
+        text = as_prefix(prefix, self.n)
+        return self._next(text[0])(text[1:]) if text else self._row
 
     def after(self, prefix: Prefix) -> Model:
-        """Return the target's continuation: only one token is corrected."""
-        return self._target.after(prefix) if prefix else self
+        """Return what follows the first token: only one is corrected."""
+        text = as_prefix(prefix, self.n)
+        return self._next(text[0]).after(text[1:]) if text else self
+
+    def _next(self, token: int) -> Model:
+        """Return the model of everything after the first token."""
+        return self._target.after((token,))
 
 
 class LoggedModel(Model):

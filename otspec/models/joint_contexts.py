@@ -4,7 +4,7 @@ import numpy as np
 
 from otspec._base import Array, Frozen, read_only, zeros
 from otspec.distributions import Distribution, normalized
-from otspec.models.base import Model, Prefix, as_prefix
+from otspec.models.base import Derived, Model, Prefix, as_prefix
 
 MOST_CONTEXTS = 20_000  # most joint contexts; models that forget nothing have ever more
 
@@ -55,12 +55,12 @@ def _refuse_many(contexts: int) -> None:
         )
 
 
-class GivenBeginning(Model):
+class GivenBeginning(Derived):
     """A model with a joint law of its first D tokens, (n,) * D, and the target's continuations."""
 
     def __init__(self, target: Model, law: Array) -> None:
-        self._target, self._law = target, read_only(law)
-        self.n, self.exact = target.n, target.exact
+        super().__init__(target)
+        self._law = read_only(law)
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution of the token after a prefix, shape (n,)."""
@@ -70,10 +70,6 @@ class GivenBeginning(Model):
             return wanted
         masses = self._law[text].reshape(self.n, -1).sum(axis=1)
         return read_only(normalized(masses, wanted))
-
-    def ended(self, prefix: Prefix) -> bool:
-        """Return whether the target's text is over."""
-        return self._target.ended(prefix)
 
     def after(self, prefix: Prefix) -> Model:
         """Return what is left of the given law, or the target."""

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from otspec._base import Array, cached_property, counted_power, read_only, shown
+from otspec._base import Array, cached_property, counted_power, read_only, remembered, shown
 from otspec._base.arguments import as_flag, as_integer, as_tokens
 from otspec.distributions import Distribution, as_k
 from otspec.models.base import Model, Prefix, as_prefix
@@ -78,11 +78,7 @@ class NGramModel(Model):
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution of the token after a prefix, shape (n,)."""
-        context = self.context(prefix)
-        if context not in self._known_rows:
-            counts = self._counts.get(context)
-            self._known_rows[context] = read_only(self._row(counts or Counter()))
-        return self._known_rows[context]
+        return self._row(self.context(prefix))
 
     def context(self, prefix: Prefix) -> Prefix:
         """Return the last tokens of the start and a prefix, as many as are remembered."""
@@ -115,10 +111,12 @@ class NGramModel(Model):
             counts.setdefault(tuple(context), Counter())[token] = times
         return counts
 
-    def _row(self, counts: Counter[int]) -> Array:
+    @remembered
+    def _row(self, context: Prefix) -> Array:
+        counts = self._counts.get(context, Counter())
         total = counts.total() + self.n
         if not self.exact:
-            return np.array([(counts[token] + 1) / total for token in range(self.n)])
+            return read_only(np.array([(counts[token] + 1) / total for token in range(self.n)]))
         row = np.empty(self.n, dtype=object)
         row[:] = [Fraction(counts[token] + 1, total) for token in range(self.n)]
-        return row
+        return read_only(row)

@@ -404,6 +404,7 @@ def test_logits_of_any_size_and_the_coldest_temperature():
         ({"top_k": np.array([1, 0])}, "top_k is 0: it must be at least 1"),
         ({"top_p": (0.5, 0)}, "top_p is 0: it must be above 0 and at most 1"),
         ({"min_p": np.array([0, np.nan])}, "min_p is nan: it must be at least 0 and at most 1"),
+        ({"temperature": [1.0, 0.5]}, "pass one number, an array with one for each row"),
         ({"order": "last"}, "order is 'last': it must be one of temperature-first"),
         ({"draft_probabilities": 1}, "draft_probabilities is 1: it must be True or False"),
         ({"grades": 1, "rule": "pooled_selection"}, "grades is 1: it must be at least 2"),

@@ -11,8 +11,8 @@ import pytest
 from instances import weights
 from scipy.optimize import linprog
 
-from otspec.rules.importance.numba_pass import push_all, settle_all
-from otspec.rules.importance.shared_pairs import quick_pairs, shared_pairs
+from otspec.rules.importance.numba_pass import quick_pairs
+from otspec.rules.importance.shared_pairs import push_all, settle_all, shared_pairs
 
 CRUMB = 5e-324
 """The smallest float."""

@@ -87,6 +87,11 @@ def _number(name: str, value: Any) -> Any:
     """Return a setting as a plain number, or one of each row as it is; None if it is none."""
     if _is_of_rows(value) or (value is None and name != "temperature"):
         return value
+    if isinstance(value, list | tuple):
+        raise ValueError(
+            f"{name} is {shown(value)}: pass one number, an array with one for each row, or to "
+            "from_logits a tuple (the draft's, the target's)"
+        )
     return as_count(name, value, 1) if name == "top_k" else as_number(name, value)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from otspec._base import Frozen, Number, as_callable, as_instance
 from otspec.blocks.base import BlockRule, Outcome
-from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
+from otspec.blocks.drafted_tree import DraftedTree, Found
 from otspec.blocks.trees.best.dynamic_tree import matched_by_depth
 from otspec.blocks.trees.verifiers.draft_selection import verified_by_depth
 from otspec.chance import Chance, branches, law_of
@@ -168,22 +168,9 @@ class PolicyRule(BlockRule):
 
     def _tree(self, texts: Sequence[Prefix]) -> DraftedTree:
         """Return drafted texts as a tree."""
-        nodes: dict[Prefix, int] = {(): ROOT}
-        families: dict[int, tuple[int, ...]] = {}
-        for text in texts:
-            if any(self.target.ended(text[:i]) for i in range(len(text))):
-                continue
-            nodes.setdefault(text, len(nodes) - 1)
-            parent = nodes[text[:-1]]
-            families[parent] = (*families.get(parent, ()), nodes[text])
-        drafted = [text for text in nodes if text]
-        return DraftedTree.of_models(
-            [text[-1] for text in drafted],
-            [nodes[text[:-1]] for text in drafted],
-            self.draft,
-            self.target,
-            families=families,
-        )
+        ended = self.target.ended
+        going = (text for text in texts if not any(ended(text[:i]) for i in range(len(text))))
+        return DraftedTree.of_texts(going, self.draft, self.target)
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield all outcomes; drafts that are left alike are verified once."""

@@ -1,6 +1,6 @@
 """Distinct drafted sequences, verified one after another (Theory, 38)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from otspec._base import Array, positive_part
@@ -119,23 +119,11 @@ def _paths(drafts: DraftedTree) -> list[tuple[int, ...]]:
     return [drafts.path(node) for node in range(len(drafts)) if node not in inner]
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False)
 class SequenceRacePolicy(Policy):
     """Distinct sequences as a policy, with a verifier of its own: see :class:`SequenceRace`."""
 
-    sequences: int
-
-    def __init__(self, length: int, sequences: int) -> None:
-        self._hold(
-            name="sequence-race",
-            title="distinct sequences, as many as fit",
-            levels=as_k(length, "length"),
-            sequences=as_k(sequences, "sequences"),
-            keep=None,
-            certain=False,
-            cure=None,
-            grow=_Drawn(length, sequences),
-        )
+    sequences: int = field(kw_only=True)
 
     def rule(self, draft: Any, target: Any, verify: Verify | None = None) -> BlockRule:
         """Return the policy with its verifier, or with another."""
@@ -147,6 +135,12 @@ class SequenceRacePolicy(Policy):
         """Return ``"race"``: the verifier knows the law of each sequence given those before it."""
         del draft
         return "race"
+
+
+def sequence_race(length: int, sequences: int) -> Policy:
+    """Return the policy of so many distinct sequences."""
+    title, grow = "distinct sequences, as many as fit", _Drawn(length, sequences)
+    return SequenceRacePolicy("sequence-race", title, grow, length, sequences=sequences)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from otspec._base import Frozen, as_instance, as_list, as_tokens, cached_property
+from otspec._base import Frozen, as_instance, as_list, as_tokens, cached_property, remembered
 from otspec._base.arithmetic import Array, as_numbers, counted_power, zeros
 from otspec.distributions import as_distribution, check_alike
 from otspec.models.base import Prefix
@@ -199,14 +199,9 @@ class ResidualsProgram(LongRunProgram):
                     shares.setdefault(end.decoded + rest, []).append((column, mass))
         yield from shares.items()
 
+    @remembered
     def _rests(self, handed: int, length: int) -> list[tuple[Prefix, Any]]:
-        if (handed, length) not in self._known_rests:
-            self._known_rests[handed, length] = list(self.models[handed].texts(length))
-        return self._known_rests[handed, length]
-
-    @cached_property
-    def _known_rests(self) -> dict[tuple[int, int], list[tuple[Prefix, Any]]]:
-        return {}
+        return list(self.models[handed].texts(length))
 
     def _kept(self, number: int) -> Iterator[tuple[Prefix, list[tuple[int, Any]]]]:
         """Yield the ends in which each text is kept, and how often it is drafted."""

@@ -1,8 +1,5 @@
 """Pairs of tokens shared out so that each gets what it wants, by flow (SpecHub, app. E)."""
 
-from itertools import pairwise
-from typing import Any
-
 import numpy as np
 
 from otspec._base import Array, IntArray, zeros
@@ -24,25 +21,16 @@ def shared_pairs(masses: Array, wanted: Array) -> Array:
     (s,): at least 0. Result, shape (s, s), entry (i, j): what i gets of the pair; with (j, i) it is
     the mass; the diagonal is 0.
     """
-    got, surplus = _begun(masses, wanted)
-    _push_all(got, surplus)
-    held = np.asarray(got > 0, dtype=bool)
-    for first in range(len(wanted) - 1):
-        _settle(got, held, surplus, first)
+    got, surplus = begun(masses, wanted)
+    # Numbers in object arrays: scalars of typed arrays are slow.
+    shares, left = got.astype(object), surplus.astype(object)
+    push_all(shares, left)
+    settle_all(shares, left)
+    got[:] = shares
     return got
 
 
-def quick_pairs(masses: Array, wanted: Array) -> Array:
-    """Return the same for floats, compiled: worth its start where it is asked for often."""
-    from otspec.rules.importance.numba_pass import fast_push_all, fast_settle_all
-
-    got, surplus = _begun(masses, wanted)
-    fast_push_all(got, surplus)
-    fast_settle_all(got, surplus)
-    return got
-
-
-def _begun(masses: Array, wanted: Array) -> tuple[Array, Array]:
+def begun(masses: Array, wanted: Array) -> tuple[Array, Array]:
     """Return shares of which the earlier token of each pair has all, and what it is too much."""
     size = len(wanted)
     got = zeros((size, size), like=masses)
@@ -51,100 +39,163 @@ def _begun(masses: Array, wanted: Array) -> tuple[Array, Array]:
     return got, got.sum(axis=1) - wanted
 
 
-def _push_all(got: Array, surplus: Array) -> None:
-    """Find a maximum flow, in place."""
-    # A token that has more than it wants pushes it along shortest ways to tokens that have less, by
-    # moving shares of pairs (preflow-push with exact distances, which end up beyond any bound after
-    # at most s² rounds whatever the numbers are).
-    size = len(surplus)
-    while True:
-        distance = _distances(got > 0, surplus < 0)
-        active = np.flatnonzero((surplus > 0) & (distance <= size))
-        if not active.size:
-            return
-        for level in range(distance[active].max(), 0, -1):
-            nearer = np.flatnonzero(distance == level - 1)
-            tokens = np.flatnonzero((distance == level) & (surplus > 0))
-            if tokens.size:
-                _push(got, surplus, tokens, nearer)
-
-
-def _distances(may_push: Array, goals: Array) -> IntArray:
-    """Return how many pushes each token is from a goal; s + 1 if there is no way."""
-    # Goals are at distance 0.
-    size = len(goals)
-    distance = np.where(goals, 0, size + 1)
+def _distances(got: Array, surplus: Array) -> IntArray:
+    """Return how many pushes each token is from one that lacks something; s + 1 if none leads."""
+    size, distance = len(surplus), np.empty(len(surplus), np.intp)
+    for i in range(size):
+        distance[i] = 0 if surplus[i] < 0 else size + 1
     for steps in range(size):
-        reached = may_push[:, distance == steps].any(axis=1) & (distance > size)
-        if not reached.any():
+        reached = False
+        for i in range(size):
+            if distance[i] > size:
+                for j in range(size):
+                    if distance[j] == steps and got[i, j] > 0:
+                        distance[i] = steps + 1
+                        reached = True
+                        break
+        if not reached:
             break
-        distance[reached] = steps + 1
     return distance
 
 
-def _push(got: Array, surplus: Array, tokens: IntArray, nearer: IntArray) -> None:
-    """Move what tokens have too much to others that are nearer, as far as their pairs go."""
-    pairs, back = (tokens[:, None], nearer), (nearer, tokens[:, None])
-    shares = got[pairs]
-    until = np.cumsum(shares, axis=1)
-    moved = np.minimum(shares, np.maximum(surplus[tokens, None] - (until - shares), 0 * shares))
-    got[pairs] -= moved
-    got[back] += moved
-    for row in moved:
-        surplus[nearer] += row
-    surplus[tokens] = np.maximum(surplus[tokens] - until[:, -1], 0 * until[:, -1])
+def _push(got: Array, surplus: Array, distance: IntArray, level: int) -> None:
+    """Move what tokens of a level have too much to those of the level before."""
+    size = len(surplus)
+    for i in range(size):
+        if distance[i] != level or not surplus[i] > 0:
+            continue
+        nothing, more = 0 * surplus[i], surplus[i]
+        until = nothing
+        for j in range(size):
+            if distance[j] == level - 1:
+                share = got[i, j]
+                until += share
+                moved = min(share, max(more - (until - share), nothing))
+                got[i, j] -= moved
+                got[j, i] += moved
+                surplus[j] += moved
+        surplus[i] = max(more - until, nothing)
 
 
-def _settle(got: Array, held: Array, surplus: Array, first: int) -> None:
-    """Give a token as much as can be of its pairs with later tokens, one by one, in place."""
-    # What the token gets of its pair with ``second`` must find a way from it to ``second`` over
-    # pairs that are not settled. A settled pair stays: mass around a cycle opens no new way.
-    size, tokens = len(surplus), np.arange(len(surplus))
-    held[:first] = held[:, :first] = False
-    if not held[:, first].any():
-        return
-    reached = _distances(_open(held, surplus).T, tokens == first) <= size
-    for second in range(first + 1, size):
-        held[first, second] = False
-        while reached[second] and held[second, first]:
-            way = [first, second]
-            if not _may_give_up(surplus, first, second):
-                ways = _open(held, surplus)
-                distance = _distances(ways, tokens == second)
-                if distance[first] > size:
-                    break
-                while way[-2] != second:
-                    nearer = ways[way[-2]] & (distance == distance[way[-2]] - 1)
-                    way[-1:] = int(np.flatnonzero(nearer)[0]), second
-                way.pop()
-            _turn(got, held, surplus, way)
+def push_all(got: Array, surplus: Array) -> None:
+    """Push the surplus (s,) of tokens until it reaches nobody who lacks something, in place."""
+    # got, (s, s): what each token has of its pairs. A token that has more than it wants pushes it
+    # along shortest ways to tokens that have less, by moving shares of pairs (preflow-push with
+    # exact distances, which end up beyond any bound after at most s² rounds, whatever the numbers).
+    size = len(surplus)
+    while True:
+        distance = _distances(got, surplus)
+        highest = 0
+        for i in range(size):
+            if surplus[i] > 0 and distance[i] <= size:
+                highest = max(highest, distance[i])
+        if highest == 0:
+            return
+        for level in range(highest, 0, -1):
+            _push(got, surplus, distance, level)
 
 
-def _may_give_up(surplus: Array, i: Any, j: Any) -> Any:
-    """Whether i may keep mass if j gives up as much: both have too much, or both too little."""
-    return np.where(surplus[i] < 0, surplus[j] <= 0, surplus[j] > 0)
-
-
-def _open(held: Array, surplus: Array) -> Array:
-    """Return which tokens may hand mass on to which, shape (s, s) bool."""
+def _may(got: Array, surplus: Array, first: int, second: int, i: int, j: int) -> bool:
+    """Whether a token may hand mass on to another, at the pair of ``first`` and ``second``."""
     # One hands on its share of a pair that is not settled. Or it keeps the mass and the other gives
     # up as much.
-    tokens = np.arange(len(surplus))
-    return held | _may_give_up(surplus, tokens[:, None], tokens)
+    return _by_pair(got, first, second, i, j) or _may_give_up(surplus, i, j)
 
 
-def _turn(got: Array, held: Array, surplus: Array, way: list[int]) -> None:
-    """Move as much as can be of a pair, from the end of a way to its start and along the way."""
-    hops = [(i, j, bool(held[i, j])) for i, j in pairwise(way)]
-    amount = got[way[-1], way[0]]
-    for i, j, by_pair in hops:
+def _may_give_up(surplus: Array, i: int, j: int) -> bool:
+    """Whether i may keep mass if j gives up as much: both have too much, or both too little."""
+    if surplus[i] < 0:
+        return bool(surplus[j] <= 0)
+    return bool(surplus[j] > 0)
+
+
+def _by_pair(got: Array, first: int, second: int, i: int, j: int) -> bool:
+    """Whether i has a share of its pair with j that is not settled."""
+    if i < first or j < first or (i == first and j <= second):
+        return False
+    return bool(got[i, j] > 0)
+
+
+def _reached(got: Array, surplus: Array, first: int) -> Array:
+    """Return which tokens may be handed mass of one that has settled no pair with a later one."""
+    size = len(surplus)
+    reached, ahead, found = np.zeros(size, np.bool_), np.empty(size, np.intp), 1
+    reached[first], ahead[0], done = True, first, 0
+    while done < found:
+        for j in range(size):
+            if not reached[j] and _may(got, surplus, first, first, ahead[done], j):
+                reached[j], ahead[found] = True, j
+                found += 1
+        done += 1
+    return reached
+
+
+def _to(got: Array, surplus: Array, first: int, second: int, distance: IntArray) -> bool:
+    """Write how many steps each token is from ``second``; whether ``first`` has a way to it."""
+    size, ahead, found, done = len(surplus), np.empty(len(surplus), np.intp), 1, 0
+    distance[:] = size + 1
+    distance[second], ahead[0] = 0, second
+    while done < found:
+        j = ahead[done]
+        for i in range(size):
+            if distance[i] > size and _may(got, surplus, first, second, i, j):
+                distance[i], ahead[found] = distance[j] + 1, i
+                found += 1
+        done += 1
+    return bool(distance[first] <= size)
+
+
+def _turn(got: Array, surplus: Array, first: int, second: int, distance: IntArray) -> None:
+    """Move as much as can be of a pair to its first token, and as much back on the first way."""
+    way, size = [first], len(surplus)
+    while way[-1] != second:
+        i = way[-1]
+        for j in range(size):
+            nearer = distance[j] == distance[i] - 1
+            if nearer and _may(got, surplus, first, second, i, j):
+                way.append(j)
+                break
+    amount = got[second, first]
+    by_pair = [_by_pair(got, first, second, way[h], way[h + 1]) for h in range(len(way) - 1)]
+    for h, shared in enumerate(by_pair):
+        i, j = way[h], way[h + 1]
         kept = surplus[j] if surplus[i] >= 0 else -surplus[i]
-        amount = min(amount, got[i, j] if by_pair else kept)
-    for i, j, by_pair in [(way[-1], way[0], True), *hops]:
-        if by_pair:
+        amount = min(amount, got[i, j] if shared else kept)
+    got[second, first] -= amount
+    got[first, second] += amount
+    for h, shared in enumerate(by_pair):
+        i, j = way[h], way[h + 1]
+        if shared:
             got[i, j] -= amount
             got[j, i] += amount
-            held[i, j], held[j, i] = got[i, j] > 0, j != way[0]
         else:
             surplus[i] += amount
             surplus[j] -= amount
+
+
+def settle_all(got: Array, surplus: Array) -> None:
+    """Make a maximum flow, as :func:`push_all` left it, the lexicographically first, in place."""
+    # What a token gets of its pair with ``second`` must find a way from it to ``second`` over pairs
+    # that are not settled. A settled pair stays: mass around a cycle opens no new way.
+    size = len(surplus)
+    distance = np.empty(size, np.intp)
+    for first in range(size - 1):
+        held = False
+        for later in range(first + 1, size):
+            held = held or got[later, first] > 0
+        if not held:
+            continue
+        reached = _reached(got, surplus, first)
+        for second in range(first + 1, size):
+            if reached[second]:
+                while got[second, first] > 0:
+                    if _may_give_up(surplus, first, second):
+                        distance[:] = size
+                        distance[first], distance[second] = 1, 0
+                    elif not _to(got, surplus, first, second, distance):
+                        break
+                    _turn(got, surplus, first, second, distance)
+
+
+HELPERS = (_distances, _push, _may, _may_give_up, _by_pair, _reached, _to, _turn)
+"""What :func:`push_all` and :func:`settle_all` call."""

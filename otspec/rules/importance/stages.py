@@ -11,13 +11,13 @@ from otspec.distributions import Distribution
 from otspec.drafts import Independent
 from otspec.programs import TruncatedImportance
 from otspec.programs.truncated import descending, descending_again, places_in, surely_selected
-from otspec.rules.importance.shared_pairs import quick_pairs, shared_pairs
+from otspec.rules.importance.shared_pairs import shared_pairs
 from otspec.solvers import SolverName, solve
 
 FEW = 4_096  # up to so many tokens NumPy is as quick as loading what is compiled
 _BYTES_OF_PAIR = 80  # peak memory of a stage for each pair of free tokens
 _MOVED = 2_048  # most tokens that change places from stage to stage without all being sorted again
-_OFTEN = 300  # pairs are shared out in loops from then on: before, loading these takes longer
+_OFTEN = 100  # pairs are shared out by machine code from then on: before, loading it takes longer
 _asked = count()
 _Share: TypeAlias = Callable[[Array, Array], Array]
 """(masses of pairs, what each token wants) → what each gets, as :func:`shared_pairs`."""
@@ -146,7 +146,8 @@ def _passed(
         certain, second, wanted = masses[:, :free]
         first = certain.copy()
         numba_pass.fast_surely(order, masses, free, rank, law)
-        shares = _share_out(order[:free], first, second, wanted, certain, quick_pairs)
+        share = numba_pass.quick_pairs
+        shares = _share_out(order[:free], first, second, wanted, certain, share)
         law[order[:free]] = certain
         total = law.sum()
         law /= total
@@ -173,9 +174,12 @@ def _share_out(
 
 
 def _shared(masses: Array, wanted: Array) -> Array:
-    """Share pairs out, compiled if it is asked for often."""
-    often = not is_exact(masses) and next(_asked) >= _OFTEN
-    return (quick_pairs if often and has_numba() else shared_pairs)(masses, wanted)
+    """Share pairs out, as machine code if it is asked for often."""
+    if is_exact(masses) or next(_asked) < _OFTEN or not has_numba():
+        return shared_pairs(masses, wanted)
+    from otspec.rules.importance.numba_pass import quick_pairs
+
+    return quick_pairs(masses, wanted)
 
 
 def _solved(program: TruncatedImportance, solver: SolverName) -> _Share:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from otspec._base import Array, IntArray
+from otspec._base import Array, IntArray, remembered
 from otspec.rules.shared_noise.gumbel_panels import NEGLIGIBLE, Sorted, power_rows
 
 _NODES = 16  # nodes of the quadrature in each piece of time
@@ -43,7 +43,6 @@ class NodeCounts:
         cuts = np.searchsorted(level[by_level], np.arange(level.max(initial=0) + 2))
         self._levels = [by_level[start:end] for start, end in pairwise(cuts.tolist())]
         self._known: dict[int, Array] = {}
-        self._binomials: dict[int, Array] = {}
 
     def terms(self) -> Array:
         """Return what :func:`integrals` does, for each kind of counts: (parts, e, 7, most)."""
@@ -134,13 +133,11 @@ class NodeCounts:
         )
         return tokens[: cuts[-1]], cuts, which[1:]
 
+    @remembered
     def _binomial(self, m: int) -> Array:
         """Return C(m, j) (1/V)^{m−j} (−ρ/V)^j for j = 0..m: (m + 1, e)."""
-        if m not in self._binomials:
-            scale, own = power_rows(1 / self._total, m), power_rows(-self._rho / self._total, m)
-            rows = [math.comb(m, j) * scale[m - j] * own[j] for j in range(m + 1)]
-            self._binomials[m] = np.stack(rows)
-        return self._binomials[m]
+        scale, own = power_rows(1 / self._total, m), power_rows(-self._rho / self._total, m)
+        return np.stack([math.comb(m, j) * scale[m - j] * own[j] for j in range(m + 1)])
 
 
 def combined(sums: Array) -> Array:

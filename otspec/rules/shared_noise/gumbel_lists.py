@@ -8,7 +8,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from otspec._base import Array, IntArray, Number, cached_property, is_exact
+from otspec._base import Array, IntArray, Number, cached_property, is_exact, remembered
 from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.base.rule import NotExactError
@@ -183,15 +183,10 @@ class GumbelLists(SharedNoise):
             left = times(left, missing)
         return others, both
 
-    @cached_property
-    def _known(self) -> dict[tuple[int, int | None], Powers]:
-        return {}
-
+    @remembered
     def _arrival(self, x: int, output: int | None) -> Powers:
-        """Return :meth:`_arrivals` of the one draft of a list, which is computed once."""
-        if (x, output) not in self._known:
-            self._known[x, output] = self._arrivals((x,), output)
-        return self._known[x, output]
+        """Return :meth:`_arrivals` of the one draft of a list."""
+        return self._arrivals((x,), output)
 
     def _masses(self, drafts: Sequence[int]) -> list[Fraction]:
         _, target = self._exact

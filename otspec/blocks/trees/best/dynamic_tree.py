@@ -1,19 +1,19 @@
 """Dynamic trees: certain drafts, for each text those of greatest worth (EAGLE-2, sec. 4)."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from otspec._base import Array, Number, as_number, as_numbers, cached_property
+from otspec._base import Array, Number, as_numbers, cached_property
 from otspec._base.arguments import as_callable, as_choice
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.chance import Chance
 from otspec.coupling import match
 from otspec.distributions import as_k
-from otspec.models.base import MOST_DEPTH, Model, Prefix, as_beginnings
+from otspec.models.base import MOST_DEPTH, Model, Prefix
 
 
 class Grown(NamedTuple):
@@ -149,10 +149,7 @@ class DynamicTree(BlockRule):
     @property
     def drafted(self) -> DraftedTree:
         """The tree with its tokens."""
-        numbers = {path: number for number, (path, _) in enumerate(self.grown)}
-        parents = [numbers.get(path[:-1], ROOT) for path, _ in self.grown]
-        tokens = [path[-1] for path, _ in self.grown]
-        return DraftedTree.of_models(tokens, parents, self.draft, self.target)
+        return DraftedTree.of_texts((path for path, _ in self.grown), self.draft, self.target)
 
     def draw(self, chance: Chance) -> DraftedTree:  # noqa: ARG002 # nothing is drawn
         """Return the tree, which is certain."""
@@ -168,18 +165,6 @@ class DynamicTree(BlockRule):
         for path, _ in self.grown:
             masses[path] = masses[path[:-1]] * self.target(path[:-1])[path[-1]]
         return self.target.number(sum(masses.values()) - 1)
-
-    def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
-        """Return E[τ] after a beginning drawn at random: a tree for what is remembered of it."""
-        known: dict[tuple[Prefix, Prefix], Number] = {}
-        total: Any = self.target.number(0)
-        for text, mass in as_beginnings(beginnings, self.target).items():
-            remembered = self.draft.context(text), self.target.context(text)
-            if remembered not in known:
-                after = self.restarted(self.draft.after(text), self.target.after(text))
-                known[remembered] = after.expected()
-            total += mass * known[remembered]
-        return as_number(total, like=self.target(()))
 
 
 def matched_by_depth(drafts: DraftedTree, chance: Chance) -> Found:

@@ -1,12 +1,12 @@
 """Greedy multi-path block verification (Theory, 26): the greatest of K paths, as one block."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base import cached_property, counted, read_only, shown
+from otspec._base import cached_property, counted, read_only, remembered, shown
 from otspec._base.arithmetic import Array, IntArray, Number, counted_power, zeros
 from otspec.blocks.base import BlockRule, Outcome, enumerated_expected
 from otspec.blocks.block_verification import BlockVerification
@@ -15,7 +15,7 @@ from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.chance import Chance
 from otspec.distributions import Distribution, as_k
-from otspec.models.base import MOST_DEPTH, Model, Prefix, as_beginnings, as_prefix
+from otspec.models.base import MOST_DEPTH, Model, Prefix, as_prefix
 from otspec.rules.base.accepted import NotExactError
 
 
@@ -39,14 +39,14 @@ class GreatestPath(Model):
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the law of the next token of the greatest text."""
-        text = as_prefix(prefix, self.n)
-        if text not in self._known_rows:
-            share, drafted = self._share(text), self._draft(text)
-            below, own = self._below(text, share)
-            one = self.number(1)
-            sums = _powers(below + own, below, self._paths) / _powers(one, share, self._paths)
-            self._known_rows[text] = read_only(drafted * sums)
-        return self._known_rows[text]
+        return self._row(as_prefix(prefix, self.n))
+
+    @remembered
+    def _row(self, text: Prefix) -> Distribution:
+        share, one = self._share(text), self.number(1)
+        below, own = self._below(text, share)
+        sums = _powers(below + own, below, self._paths) / _powers(one, share, self._paths)
+        return read_only(self._draft(text) * sums)
 
     def order(self, prefix: Prefix) -> IntArray:
         """Return the tokens by rank, never drafted ones first; of equal M_b/M_s smaller ones."""
@@ -68,18 +68,14 @@ class GreatestPath(Model):
         below[order[1:]] = np.cumsum(drafted[order[:-1]])
         return share + (1 - share) * below, (1 - share) * drafted
 
+    @remembered  # of texts that grow token by token each needs the ones before it
     def _share(self, text: Prefix) -> Any:
         """Return A/(A + M_s) of a text; 1 after one that is never drafted."""
-        if text not in self._known_shares:
-            head, token = text[:-1], text[-1]
-            below, own = (part[token] for part in self._below(head, self._share(head)))
-            self._known_shares[text] = below / (below + own) if own > 0 else own + 1
-        return self._known_shares[text]
-
-    # Of texts that grow token by token each needs the ones before it.
-    @cached_property
-    def _known_shares(self) -> dict[Prefix, Any]:
-        return {(): self._draft.number(0)}
+        if not text:
+            return self._draft.number(0)
+        head, token = text[:-1], text[-1]
+        below, own = (part[token] for part in self._below(head, self._share(head)))
+        return below / (below + own) if own > 0 else own + 1
 
 
 def _powers(one: Any, other: Any, count: int) -> Any:
@@ -191,14 +187,6 @@ class GreedyMultiPath(TreeRule):
                 "many for an exact sum: use shorter paths, or simulate()"
             )
         return self._verified.expected()
-
-    def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
-        """Return E[τ] after a beginning drawn at random, by the formula after each."""
-        total: Any = self.target.number(0)
-        for text, mass in as_beginnings(beginnings, self.target).items():
-            after = self.restarted(self.draft.after(text), self.target.after(text))
-            total += mass * after.expected()
-        return self.target.number(total)
 
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Choose the greatest path of a drafted tree, and verify it as one block."""
