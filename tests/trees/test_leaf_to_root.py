@@ -197,6 +197,21 @@ def test_a_chain_keeps_what_the_program_keeps_for_every_rule(made):
     assert bool(less) == (made in KEEP_LESS)
 
 
+class Maker:
+    """Makes rules, and is none."""
+
+    def __new__(cls, draft, target, k):
+        return NaiveSampling(draft, target, k)
+
+
+def test_of_a_class_that_makes_rules_it_is_not_known_that_it_couples_one_draft():
+    coin, other = memoryless(HALVES), memoryless(["1/4", "3/4"])
+    rule = UniversalTree(coin, other, "1x1", Maker)
+    assert rule.as_block is None
+    assert rule.expected() == UniversalTree(coin, other, "1x1", naive).expected()
+    assert rule.expected() < UniversalTree(coin, other, "1x1").expected()
+
+
 @pytest.mark.parametrize(
     ("nonsense", "message"),
     [

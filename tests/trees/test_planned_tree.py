@@ -91,6 +91,14 @@ def test_texts_are_the_targets_and_no_rule_from_the_leaves_keeps_more(models, tr
     assert rule.expected() <= PlannedBlock(draft, target, drafts, "one").expected()
 
 
+def test_a_node_of_less_weight_may_be_kept_where_something_is_left_of_it():
+    """Of three tokens: of two all that is left of such a node is kept below it."""
+    target = memoryless(["2/5", "2/5", "1/5"])
+    rule = PlannedTree(memoryless(["1/5", "3/10", "1/2"]), target, "2x1")
+    assert decoded_law(rule, 2) == dict(target.texts(2))
+    assert rule.expected() == enumerated_expected(rule)
+
+
 def test_floats_keep_the_same():
     rng = np.random.default_rng(2)
     for _ in range(4):
