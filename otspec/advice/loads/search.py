@@ -86,7 +86,7 @@ class LoadSearch:
         for cluster, block in logged.texts:
             found = tallied(block, cuts, depth)
             before = [sums[cluster]] if cluster in sums else []
-            sums[cluster] = Tallied.joined(_sum, [*before, found])
+            sums[cluster] = Tallied.joined(lambda it: np.sum(it, axis=0), [*before, found])
         if not sums:
             raise ValueError("logs is empty: at least one logged text is needed")
         whole = Tallied.joined(np.stack, sums.values())
@@ -96,10 +96,6 @@ class LoadSearch:
             for row in _at(batch, cuts, whole, self.draft, self.target)
         ]
         return LoadAdvice(Rows(rows, Load, logged.source), len(sums), logged.source)
-
-
-def _sum(parts: Sequence[Array]) -> Array:
-    return np.sum(parts, axis=0)
 
 
 def _at(

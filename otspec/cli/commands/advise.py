@@ -12,7 +12,6 @@ from otspec._base.tables import listed, print_table, say
 from otspec.advice.advice import (
     Advice,
     document_of,
-    interval_words,
     percent_words,
     sentences,
     short,
@@ -28,6 +27,7 @@ from otspec.cli.shared import arguments, options, output, run_paths
 from otspec.cli.shared.trees import read_tree
 from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.datasets.english_letters import logged_file
+from otspec.reports.findings import interval_words
 from otspec.traces import Warping
 from otspec.traces.readers import Source
 
