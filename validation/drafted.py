@@ -7,7 +7,7 @@ drafted), then a forest, and returns its endings, whose masses sum to 1."""
 from ast import literal_eval
 from collections import namedtuple
 from dataclasses import replace
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 from itertools import product
 from math import prod
 
@@ -68,11 +68,17 @@ class Ended:
     def __init__(self, verify, law):
         self.endings = [Ending(chance * mass, kept, row) for drafted, chance in law.items()
                         for mass, kept, row in verify(drafted) if mass]  # fmt: skip
-        self.kept = collect((ending.kept, ending.mass) for ending in self.endings)
+
+    @cached_property
+    def kept(self):
         """The law of what is kept."""
-        self.released = collect(((*kept, token), mass * chance) for mass, kept, row in self.endings
-                                for token, chance in enumerate(normalized(row)))  # fmt: skip
+        return collect((ending.kept, ending.mass) for ending in self.endings)
+
+    @cached_property
+    def released(self):
         """The law of what is kept with the token after it."""
+        return collect(((*kept, token), mass * chance) for mass, kept, row in self.endings
+                       for token, chance in enumerate(normalized(row)))  # fmt: skip
 
     def mean(self):
         """Return E[tau], how many tokens are kept."""

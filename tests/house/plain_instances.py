@@ -57,7 +57,7 @@ from otspec.files.safetensors import SafetensorsArray
 from otspec.files.torch import TorchArray
 from otspec.files.zarr import ZarrArray
 from otspec.frames import columns_of
-from otspec.logged import CutChain, Ratio, Thresholded
+from otspec.logged import Ratio, Thresholded
 from otspec.models.joint_contexts import JointContexts
 from otspec.plots.axes import UNKNOWN
 from otspec.programs.formulation import Size
@@ -134,7 +134,6 @@ def chunk(give):
 CHAIN = models.memoryless(DRAFT)
 PLAIN = {
     "price of a mask": lambda _: optimum.price_of_mask(drafts.Masked(LAW, [1]), TARGET),
-    "cut of chains": lambda _: CutChain(1, "load", 0.0, 1, Ratio(1.0, 0.9, 1.1), 1.0),
     "costs": lambda _: Costs(Fraction(1, 2), Fraction(1)),
     "threshold": lambda _: policies.Tuned(Fraction(1), "load", Fraction(1, 2), 2),
     "policy": lambda _: policies.Policy("one", "one token", one_token, 1),

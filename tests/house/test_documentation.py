@@ -32,14 +32,6 @@ def commands():
             yield pytest.param(command, output, id=f"{page.name}: {command}")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_examples_give_what_is_printed(page, capsys):
-    results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
-    if "needs the package cdd" in capsys.readouterr().out and find_spec("cdd") is None:
-        pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
-    assert results.failed == 0
-
-
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if TORCH.search(page.read_text("utf-8"))],
@@ -134,3 +126,12 @@ def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+# From the last page: meanwhile another worker compiles the loops of docs/batch.md for its tests.
+@pytest.mark.parametrize("page", PAGES[::-1], ids=lambda page: page.name)
+def test_python_examples_give_what_is_printed(page, capsys):
+    results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    if "needs the package cdd" in capsys.readouterr().out and find_spec("cdd") is None:
+        pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
+    assert results.failed == 0

@@ -7,11 +7,13 @@ import importlib
 import inspect
 import pickle
 import pkgutil
+import re
 from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -140,8 +142,7 @@ COPIES = {
 WAYS = ("copy", "deepcopy", f"pickle {pickle.HIGHEST_PROTOCOL}")
 """Whose copies are asked; the other protocols take and leave the same attributes."""
 USED = {f"{name}, used": COPIES[name] for name in WAYS}
-"""Copies of what has answered; by day the last is asked, and the others hold the same."""
-ASKED = {*WAYS, *(USED if NIGHTLY else [list(USED)[-1]])}
+"""Copies of what has answered."""
 
 KINDS = {
     **{f"{name}, exact": (make, True) for name, make in EXACT.items()},
@@ -184,10 +185,17 @@ def test_every_class_has_an_instance():
 def test_no_field_of_a_dataclass_is_set_anew():
     """Except of those that stand for what a computation has come to."""
     open_ones = {
-        kind.__name__ for kind in classes()
+        f"{kind.__module__}.{kind.__name__}".removeprefix("otspec.") for kind in classes()
         if is_dataclass(kind) and not kind.__dataclass_params__.frozen
     }  # fmt: skip
-    assert open_ones == {"Candidate", "_Part", "_Places", "_Ratio"}
+    assert open_ones == {
+        "blocks.trees.best.expected._Places", "conformance.faults.explanations.Candidate",
+        "files.pickled._Part",
+    }  # fmt: skip
+    # Modules that depend on an array library are read and not imported.
+    for path in Path(otspec.__path__[0]).glob("batch/**/*.py"):
+        marks = re.findall(r"^@dataclass.*", path.read_text(encoding="utf-8"), re.MULTILINE)
+        assert all("frozen=True" in mark for mark in marks), path
 
 
 @each("kind", KINDS)
@@ -224,10 +232,18 @@ def test_what_an_object_says_does_not_change(kind):
     seen, _ = try_to_change(thing, answered)
     assert seen or kind in PLAIN
     used = {name: copied(thing) for name, copied in USED.items()}
+    asked = copies_asked(kind)
     for name, other in (fresh | used).items():
         assert type(other) is type(thing)
-        cannot_be_changed_either(other, held, said if name in ASKED else None)
+        cannot_be_changed_either(other, held, said if name in asked else None)
     assert plain(answers(thing)) == said
+
+
+def copies_asked(kind):
+    """Names of copies: by day two in turn, a fresh one and a used one; the others hold the same."""
+    turn = list(KINDS).index(kind)
+    used = list(USED)
+    return {*WAYS, *used} if NIGHTLY else {WAYS[turn % 3], used[(turn + 1) % 3]}
 
 
 def it_does_not_change_with_what_it_was_made_of(kind, said):

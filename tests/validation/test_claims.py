@@ -1,5 +1,6 @@
 """Every claim has its recorded verdict on few instances already, and its correction holds."""
 
+import pytest
 from each_case import each
 from searching import enough
 
@@ -15,6 +16,7 @@ MORE = Search(seconds=20.0, instances=60)
 RECORDED = recorded()
 
 
+@pytest.mark.usefixtures("as_found")
 @each("identifier", CLAIMS)
 def test_the_verdict_is_the_recorded_one_and_half_of_the_instances_are_random(identifier):
     search, verdicts = FEW, RECORDED[identifier]

@@ -7,7 +7,6 @@ import pytest
 from each_case import each
 from mutating import wrong
 
-from validation import search
 from validation.claim import Counterexample
 from validation.registry import CLAIMS
 from validation.search import Search
@@ -28,15 +27,7 @@ def test_every_claim_has_a_mutant():
     assert set(MUTANTS) == set(CLAIMS)
 
 
-@pytest.fixture
-def _as_found(monkeypatch):
-    """Instances as they are found: how they are made smaller has tests of its own."""
-    monkeypatch.setattr(
-        search, "_shrunk", lambda found, says, _, checked: Counterexample(found, says, checked)
-    )
-
-
-@pytest.mark.usefixtures("_as_found")
+@pytest.mark.usefixtures("as_found")
 @each("identifier", MUTANTS)
 def test_the_mutant_is_refuted(identifier):
     with wrong(identifier, MUTANTS[identifier]) as tested:
