@@ -198,7 +198,7 @@ def refuse_null_outputs(
     """Refuse a budget that lets the output be a null token, which no text has."""
     nulls = list(law.nulls)
     if outputs is None:  # no selection is known, but all that is not withdrawn can be accepted
-        most = 1 - law.inside(nulls) - lossless
+        most: Number = 1 - law.inside(nulls) - lossless
         beyond: Number = budget.amount - most
     else:
         most, beyond = outputs.farthest_wanted, outputs.at(budget.moved(outputs))[nulls].sum()
