@@ -22,8 +22,9 @@ _WANTED = f"a time above 0, in a unit in which it is {_SHORTEST:g} to {_LONGEST:
 class Seconds(Frozen):
     """Seconds of one call of a model, by how many tokens it reads at once.
 
-    Time is linear between the given numbers and beyond the last two; below the first it is that of
-    the first. A single number stands for all.
+    Time is linear between the given numbers. Beyond the last two their line goes on, unless it
+    falls: then time stays as it is at the last. Below the first it is that of the first. A single
+    number stands for all.
 
     Parameters
     ----------
