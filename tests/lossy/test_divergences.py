@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -56,6 +57,15 @@ def convex_program(cvxpy, table, target, kind, amount):
     program = cvxpy.Problem(cvxpy.Maximize(cvxpy.sum(cvxpy.minimum(selection, output))), rows)
     program.solve(solver="CLARABEL")
     return program.value
+
+
+def test_a_divergence_of_fractions_has_no_largest_quotient():
+    tiny, half = Fraction(1, 10**400), Fraction(1, 2)
+    even, uneven = (np.array([mass, 1 - mass]) for mass in (half, tiny))
+    assert kullback_leibler(even, uneven) == pytest.approx(200 * math.log(10) - math.log(2))
+    assert kullback_leibler(uneven, even) == pytest.approx(math.log(2))
+    third = np.array([Fraction(1, 3), Fraction(2, 3)])
+    assert kullback_leibler(third, even) == pytest.approx(math.log(2 ** (5 / 3) / 3), rel=1e-15)
 
 
 @pytest.mark.parametrize("kind", BUDGETS)

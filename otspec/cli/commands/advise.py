@@ -60,8 +60,8 @@ _ROWS = 10  # choices that are shown, beside the best of each rule
 )  # fmt: skip
 @click.option(
     "--total-variation", type=float, metavar="DISTANCE",
-    help="Also say what a lossy shortcut gains at best on a chain: the law of each token may be "
-    "off by so much.",
+    help="Also say how much a lossy shortcut can gain on a chain, if the distribution of each "
+    "token may be off by this much.",
 )  # fmt: skip
 @click.option(
     "--batch", "batches", type=click.IntRange(1, 1_000_000), multiple=True, metavar="ROWS",
