@@ -142,12 +142,6 @@ def _sure(ends: Interval) -> str:
     return "" if math.isnan(low) else f" (95% interval {low:.3f} to {high:.3f})"
 
 
-def interval_words(ends: Interval, digits: int = 3) -> str:
-    """Return an interval for a table; nothing where there is none."""
-    low, high = ends
-    return "" if math.isnan(low) else f"{low:z.{digits}f} to {high:z.{digits}f}"
-
-
 def percent_words(ends: Interval) -> str:
     """Return an interval of shares for a table, in per cent; nothing where there is none."""
     low, high = ends

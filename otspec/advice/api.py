@@ -121,8 +121,8 @@ def advise(
     trees : sequence
         More trees to compare, see :func:`otspec.blocks.as_shape`.
     total_variation : number, optional
-        Also say what a lossy shortcut gains at best on chains: the law of every token, after the
-        text before it, may be off by so much. Drafted blocks say it, texts of the target do not.
+        Also say how much a lossy shortcut can gain on chains, if the distribution of every token,
+        given the text before it, may be off by this much. Needs logs of drafted blocks.
     warping, drawn : Warping, Warp, optional
         How the logits of files or of a trace are looked at, and how logged tokens were drawn; by
         default at temperature 1.

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from otspec._base import as_instance, webpage, write_text
-from otspec.advice.advice import Advice, interval_words, percent_words, sentences, short, too_few
+from otspec.advice.advice import Advice, percent_words, sentences, short, too_few
 from otspec.advice.evaluation.choices import CHAIN_RULES, NO_DRAFT, Choice, Loss
 from otspec.plots import explain, look_of_several, svg
 from otspec.plots.axes import MOST_NAMES, UNNAMED, legend_beside
 from otspec.plots.canvas import Axes, Figure, ink, panel_on
 from otspec.plots.pictures import titled
-from otspec.reports.findings import UNKNOWN, Origin, origin_section, percent
+from otspec.reports.findings import UNKNOWN, Origin, interval_words, origin_section, percent
 
 _CHAINS = {rule.title for rule in CHAIN_RULES}
 _BOTTOM = 0.9  # of the tokens per call, which are 1 at least

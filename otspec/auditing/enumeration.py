@@ -83,6 +83,8 @@ def _answer(kernel: Kernel, x: tuple[int, ...], n: int) -> Array:
 
 def _is_drawn(answer: Any) -> bool:
     """Return whether an answer begins with a token, as those of samplers do."""
+    if isinstance(answer, np.ndarray) and answer.ndim:
+        return False
     if type(answer) is tuple and len(answer) == 2:
         answer = answer[0]
     _, crash = attempt(operator.index, answer)
@@ -103,6 +105,7 @@ def row_of(masses: Mapping[int, Any], n: int) -> list[Any]:
 
 
 def _check_distribution(x: tuple[int, ...], row: Array, tolerance: float) -> None:
+    tolerance = tolerance or 0  # fractions are compared faster with an integer
     # Written so that NaN is none.
     within = bool(((row >= -tolerance) & (row <= 1 + tolerance)).all())
     if not (within and abs(row.sum() - 1) <= len(row) * tolerance):

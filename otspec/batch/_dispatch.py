@@ -170,11 +170,9 @@ def _are_fit(drafts: Array, uniforms: Array, mask: Array | None = None) -> bool:
 
 
 def _are_reals(first: Array, *others: Array) -> bool:
-    """Return whether arrays are real numbers of one dtype, and some."""
+    """Return whether arrays are real numbers of one dtype."""
     return (
         first.dtype in _REALS
-        and first.ndim > 0
-        and first.size > 0
         and all(part.dtype == first.dtype for part in others)
         and all(part.flags.aligned for part in (first, *others))
     )

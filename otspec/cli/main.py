@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -39,10 +39,10 @@ GROUPS = {  # what each command is for, by group: the list of all commands
     },
 }
 COMMANDS = [name for group in GROUPS.values() for name in group]
-_FUNCTIONS = {"generate": "generate_text"}
+_FUNCTIONS = dict(zip(COMMANDS, COMMANDS, strict=True)) | {"generate": "generate_text"}
 
 
-class Commands(MutableMapping[str, click.Command]):
+class Commands(Mapping[str, click.Command]):
     """The commands, of which each is imported when it is asked for.
 
     Examples
@@ -51,34 +51,22 @@ class Commands(MutableMapping[str, click.Command]):
     'accept'
     """
 
-    def __init__(self) -> None:
-        self._found: dict[str, click.Command | None] = dict.fromkeys(COMMANDS)
-
     def __getitem__(self, name: str) -> click.Command:
-        found = self._found[name]
-        if found is None:
-            module = import_module(f"otspec.cli.commands.{name}")
-            found = self._found[name] = getattr(module, _FUNCTIONS.get(name, name))
-        return found
-
-    def __setitem__(self, name: str, command: click.Command) -> None:
-        self._found[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._found[name]
+        function = _FUNCTIONS[name]
+        return getattr(import_module(f"otspec.cli.commands.{name}"), function)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(COMMANDS)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(COMMANDS)
 
 
 class CommandGroup(click.Group):
     """A group that lists its commands without importing them."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**options, commands=Commands())
+        super().__init__(**options | {"commands": Commands()})
 
     def format_commands(
         self,

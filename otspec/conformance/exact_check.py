@@ -130,7 +130,7 @@ def drafted_ways(kind: Kind, case: Case) -> Iterator[Drafted]:
     share = 1 / (case.variants * len(sets))
     number = 0
     for variant in range(case.variants):
-        for drafts, found, mass in _drawn(kind, case.draft[variant]):
+        for drafts, found, mass in drawn_from(kind, case.draft[variant]):
             for there in sets:
                 number += 1
                 if number > MOST_DRAFTED:
@@ -139,12 +139,12 @@ def drafted_ways(kind: Kind, case: Case) -> Iterator[Drafted]:
                 yield Drafted(mass * share, variant, drafts, both)
 
 
-def _drawn(kind: Kind, rows: Array) -> Iterator[tuple[tuple[int, ...], tuple[bool, ...], float]]:
+def drawn_from(kind: Kind, rows: Any) -> Iterator[tuple[tuple[int, ...], tuple[bool, ...], Any]]:
     """Return drafts of all nodes, which of them there are, and their mass."""
     if kind.policy is not None:
         return iter(left_by(kind.policy, kind.parents, rows))
     count = len(kind.parents)
-    ways = [((0,) * count, (True,) * count, 1.0)]
+    ways: list[Any] = [((0,) * count, (True,) * count, 1)]
     for parent, children in enumerate(children_of(kind.parents), start=-1):
         if children:
             ways = [
@@ -162,7 +162,7 @@ def _drawn(kind: Kind, rows: Array) -> Iterator[tuple[tuple[int, ...], tuple[boo
     return iter(ways)
 
 
-def _siblings(row: Array, law: str, many: int) -> Iterator[tuple[tuple[int, ...], float]]:
+def _siblings(row: Any, law: str, many: int) -> Iterator[tuple[tuple[int, ...], Any]]:
     tuples, masses = LAWS[law](row, many).tuples()
     for tokens, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
         if mass > 0:

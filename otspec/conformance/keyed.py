@@ -12,7 +12,7 @@ from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import ARRAYS, Randomness, Verifier
 from otspec.conformance.cases.cases import Answer, Case, memoryless, prompted
 from otspec.conformance.cases.drafting import Sample, drafted
-from otspec.conformance.cases.generated import Said
+from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.engines import TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import KernelBatches
@@ -136,7 +136,7 @@ class Plain(Frozen):
     given: bool  # whether the noise is given, so that the race is run here
     rounding: float  # errors of a probability that count as rounding
 
-    def text(self, kind: Said, case: Case, rows: Rows) -> IntArray:
+    def text(self, kind: Texts, case: Case, rows: Rows) -> IntArray:
         """Return the symbols of whole texts."""
         say, nothing, count = self.engine.say, _undrafted(kind), len(rows.seeds)
         return np.concatenate([say(nothing, case, rows.alone(row)).texts for row in range(count)])
@@ -171,7 +171,7 @@ class Plain(Frozen):
 
     def _of_alike(self, kind: Kind, seed: int) -> list[int]:
         """Return a text of four equally likely tokens."""
-        if not isinstance(kind, Said):
+        if not isinstance(kind, Texts):
             row = np.full(4, 0.25)
             case = memoryless("alike", row, row)
             return [self.token(kind, case, row, seed, place)[0] for place in range(PROBED)]
@@ -200,6 +200,6 @@ class Plain(Frozen):
 
 def _undrafted(kind: Any) -> Kind:
     """Return a kind with nothing drafted."""
-    if isinstance(kind, Said):
+    if isinstance(kind, Texts):
         return replace(kind, step=_undrafted(kind.step))
     return replace(kind, **({"k": 0} if kind.name == "tokens" else {"parents": ()}))

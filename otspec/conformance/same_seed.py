@@ -11,7 +11,7 @@ from otspec._base import Array, Frozen, IntArray
 from otspec.chance import CannotFollowError
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import UNKNOWN, Sample
-from otspec.conformance.cases.generated import DrawnToken, Said
+from otspec.conformance.cases.generated import DrawnToken, Texts
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.library import cases_of, text_cases
 from otspec.conformance.cases.tasks import Task, kernel_tasks
@@ -102,7 +102,7 @@ class SameSeed(Frozen):
             kind: Kind = DrawnToken(len(self.kind.parents), self.kind.law)
             cases = cases_of(kind, self.vocabulary, uneven=False)
         else:
-            kind = Said(self.kind, count=STEPS * self.kind.length)
+            kind = Texts(self.kind, count=STEPS * self.kind.length)
             cases = text_cases(2, self.vocabulary)
         for case in cases:
             yield Task(self.engine, kind, case, case, large=case.vocabulary >= self.vocabulary)
@@ -137,7 +137,7 @@ class SameSeed(Frozen):
         costly = task.large or task.before > 0
         streams = FEW_STREAMS if costly else STREAMS
         seeds = rng.integers(2**31, size=streams)
-        if "seed" in self.engine.wanted and not isinstance(task.kind, Said):
+        if "seed" in self.engine.wanted and not isinstance(task.kind, Texts):
             seeds[:] = seeds[0]
         starts = rng.permutation(FARTHEST)[:streams]
         if self.mode == "exact":
@@ -146,18 +146,18 @@ class SameSeed(Frozen):
             samples = [task.kind.draw(task.case, 1, rng) for _ in range(FEW_ROWS)]
         else:
             size = sum(long_call(task.before)) or (FEW_ROWS if task.large else ROWS)
-            if isinstance(task.kind, Said):
+            if isinstance(task.kind, Texts):
                 size = min(size, STREAMS)
             samples = [task.kind.draw(task.case, size, rng)]
         for sample in samples:
             which = rng.integers(streams, size=len(sample.variants))
-            begin = starts[which] * (not isinstance(task.kind, Said))
+            begin = starts[which] * (not isinstance(task.kind, Texts))
             yield Rows(sample, seeds[which], begin)
 
     def _plain_texts(self, task: Task, rows: Rows) -> IntArray:
         """Return plain decoding's texts; unknown from where rounding decides on."""
         kind, case, count = task.kind, task.case, len(rows.seeds)
-        if isinstance(kind, Said):
+        if isinstance(kind, Texts):
             return self.plain.text(kind, case, rows)
         texts = np.full((count, kind.length), UNKNOWN, dtype=np.intp)
         after, sure = np.zeros(count, dtype=np.intp), np.ones(count, dtype=bool)

@@ -17,7 +17,7 @@ from otspec.conformance.cases.arrays import DTYPES, Form
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
-from otspec.conformance.cases.generated import Said
+from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Block, Kind
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.check import LEAST as LEAST_ALARM
@@ -213,7 +213,7 @@ def check_texts(
         )
     case = _case(model, number)
     found = as_float_above(detect, "detect", 0, 1)
-    sampler, kind = Sampler(engine, Form()), Said(Block(), count=number)
+    sampler, kind = Sampler(engine, Form()), Texts(Block(), count=number)
     batches: tuple[type[KernelBatches], ...] = (RowPairs, SlotPairs, CallPairs, KernelBatches)
     return Check(
         tuple(Task(sampler, kind, case, case, each) for each in batches),

@@ -3,16 +3,18 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, cast, overload
+from functools import partial
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from otspec._base import Array, Frozen
+from otspec._base import Array
 from otspec.blocks import TokenTree
 from otspec.decoding.verification import Reader, Reading, Request
 from otspec.distributions import Distribution, as_distribution
 from otspec.models.pretrained import cache_name, takes
 from otspec.traces import Warp
+from otspec.traces.readers import TextRows
 
 ATTENTION = ("eager", "sdpa")
 """Implementations of attention that take a mask of their own for each pair of tokens."""
@@ -92,7 +94,8 @@ class TransformerReader(Reader):
             layers = tuple(
                 (_row(layer.keys, row, own), _row(layer.values, row, own)) for layer in cache.layers
             )
-            rows = WarpedRows(logits[row, -each.last :, : reader.n], reader.warping)
+            asked = logits[row, -each.last :, : reader.n]
+            rows = TextRows(range(len(asked)), partial(_distribution, asked, reader.warping))
             found.append(Reading(rows, replace(reader, parents=tree.parents, layers=layers)))
         return found
 
@@ -139,27 +142,9 @@ def _row(batch: Any, row: int, own: Sequence[slice]) -> Any:
     return torch.cat([batch[row : row + 1, :, each] for each in own], dim=2)
 
 
-class WarpedRows(Frozen, Sequence[Distribution]):
-    """Distributions of rows of logits, (m, n), each made when it is looked at."""
-
-    def __init__(self, logits: Array, warping: Warp) -> None:
-        self._hold(logits=logits)
-        self.warping = warping
-
-    logits: Array
-
-    def __len__(self) -> int:
-        return len(self.logits)
-
-    @overload
-    def __getitem__(self, index: int) -> Distribution: ...
-    @overload
-    def __getitem__(self, index: slice) -> "WarpedRows": ...
-    def __getitem__(self, index: int | slice) -> "Distribution | WarpedRows":
-        if isinstance(index, slice):
-            return WarpedRows(self.logits[index], self.warping)
-        row = self.warping.distribution(self.logits[index], "logits", "logits")
-        return as_distribution(row, "the model's probabilities")
+def _distribution(logits: Array, warping: Warp, place: int) -> Distribution:
+    row = warping.distribution(logits[place], "logits", "logits")
+    return as_distribution(row, "the model's probabilities")
 
 
 def check_model(model: Any, name: str) -> None:

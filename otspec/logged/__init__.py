@@ -2,12 +2,10 @@
 
 from otspec.logged.block import LoggedBlock
 from otspec.logged.comparison import (
-    CutChain,
     Ratio,
     Tally,
     compare_on_blocks,
     compare_trees_on_blocks,
-    cut_chains_on_blocks,
 )
 from otspec.logged.metrics import ENGINE_FORMS, AcceptLengths, lengths_on_blocks, lengths_on_texts
 from otspec.logged.replay import Replay, replay
@@ -21,7 +19,6 @@ from otspec.logged.trees import (
 __all__ = [
     "ENGINE_FORMS",
     "AcceptLengths",
-    "CutChain",
     "LoggedBlock",
     "LoggedTrees",
     "Ratio",
@@ -31,7 +28,6 @@ __all__ = [
     "best_trees_on_blocks",
     "compare_on_blocks",
     "compare_trees_on_blocks",
-    "cut_chains_on_blocks",
     "dynamic_tree_on_blocks",
     "lengths_on_blocks",
     "lengths_on_texts",

@@ -105,32 +105,15 @@ class LoggedChances(Frozen):
     lengths: IntArray
     nested: bool  # as for :class:`otspec.blocks.trees.best.acceptance_rates.Chances`
 
-    def chances(self, k: int) -> tuple[Array, Array]:
-        """Return the mean chance of each of k drafts over positions, and standard errors: (k,)."""
-        # They count every position as drawn on its own; NaN for a single one.
-        known = max(self.kept) if self.nested else k
-        every = self.kept[known][:k, self._there]
-        count = every.shape[1]
-        spread = every.std(axis=1, ddof=1) if count > 1 else np.full(k, np.nan)
-        return every.mean(axis=1), spread / np.sqrt(count)
-
-    def averaged(self, *, by_depth: bool = False) -> Chances:
-        """Return the chances averaged over positions, or over the blocks at each depth."""
-        if by_depth:
-            depth = self._shape[1]
-            following = np.minimum(np.arange(1, depth + 2), depth)[:, None]
-            start = np.eye(1, depth + 1)[0]
-        else:
-            following, start = np.zeros((1, 1), dtype=int), np.ones(1)
-        kept = {k: self._mean(each, by_depth) for k, each in self.kept.items()}
-        led = {k: self._mean(each, by_depth)[:, :, None] for k, each in self.going.items()}
-        return Chances(start, following, self.widths, kept, led, self.nested)
-
-    def _mean(self, chances: Array, by_depth: bool) -> Array:
-        """Return the mean over the positions that there are: (k, places)."""
-        if by_depth:
-            return _with_end(chances.sum(axis=1) / np.maximum(self._there.sum(axis=0), 1))
-        return chances.sum(axis=(1, 2))[:, None] / self._there.sum()
+    def averaged(self) -> Chances:
+        """Return the chances averaged over all positions that there are."""
+        kept, led = (
+            {k: each.sum(axis=(1, 2))[:, None] / self._there.sum() for k, each in chances.items()}
+            for chances in (self.kept, self.going)
+        )
+        going = {k: each[:, :, None] for k, each in led.items()}
+        nowhere = np.zeros((1, 1), dtype=int)
+        return Chances(np.ones(1), nowhere, self.widths, kept, going, self.nested)
 
     @cached_property
     def along(self) -> Chances:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base import Array, Frozen, as_callable, as_flag
+from otspec._base import Array, Frozen, as_callable
 from otspec.blocks.trees.best.best_shape import BestTree, BestTrees, as_depth, as_nodes, as_widths
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.nodes import TokenRule
@@ -52,7 +52,6 @@ def best_trees_on_blocks(
     depth: int,
     *,
     widest: int | None = None,
-    by_depth: bool = False,
 ) -> LoggedTrees:
     """Find the best trees of a rule by the mean chances of logged blocks.
 
@@ -67,8 +66,6 @@ def best_trees_on_blocks(
         (draft, target, k) → a rule for one token.
     nodes, depth, widest : int
         The most drafted tokens, levels (no block may be shorter), and children of a node.
-    by_depth : bool
-        Average at each depth over the blocks, for which there should be dozens.
 
     Raises
     ------
@@ -79,8 +76,7 @@ def best_trees_on_blocks(
     as_callable(rule, "rule", "a class of otspec.rules, or a function of draft, target and k")
     widths = as_widths(rule, as_nodes(nodes), widest)
     chances = logged_chances(logged, rule, widths, as_depth(depth))
-    averaged = chances.averaged(by_depth=as_flag(by_depth, "by_depth"))
-    return LoggedTrees(chances, BestTrees(averaged, nodes, depth, "likely"))
+    return LoggedTrees(chances, BestTrees(chances.averaged(), nodes, depth, "likely"))
 
 
 _HALVINGS, _LOWEST = 60, -60.0

@@ -1,11 +1,12 @@
 """A tree of drafts, node by node, with the chances that its tokens are kept."""
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
 
-from otspec._base import Array, Number, as_list, as_real, shown
+from otspec._base import Array, Number, as_list, as_real, children_of, depths_of, shown
 from otspec.blocks import BestTree, BestTrees, Shape, as_shape
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.plots.canvas import WIDE, Axes, decimals, explain, ink, panel_on
@@ -77,24 +78,15 @@ def _words(node: int, shape: Shape, kept: Sequence[Number] | None) -> str:
 def _places(shape: Shape) -> list[tuple[float, float]]:
     """Return where the text and each node are drawn: leaves side by side, parents above them."""
     parents = shape.tree().parents
-    below: list[list[int]] = [[] for _ in range(shape.size + 1)]
-    depth = [0.0]
-    for node, parent in enumerate(parents):
-        below[parent + 1].append(node + 1)
-        depth.append(depth[parent + 1] + 1)
-    across = [0.0] * (shape.size + 1)
-    stack, seen, leaves = [0], [], 0
-    while stack:  # parents before their children, one subtree after the other
-        node = stack.pop()
-        seen.append(node)
-        stack += reversed(below[node])
-        if not below[node]:
-            across[node] = float(leaves)
-            leaves += 1
-    for node in reversed(seen):
-        if below[node]:
-            across[node] = (across[below[node][0]] + across[below[node][-1]]) / 2
-    return list(zip(across, depth, strict=True))
+    below, across, leaves = children_of(parents), [0.0] * (shape.size + 1), count()
+
+    def place(node: int) -> float:
+        ends = [place(child) for child in below[node + 1]] or [float(next(leaves))]
+        across[node + 1] = (ends[0] + ends[-1]) / 2
+        return across[node + 1]
+
+    place(-1)
+    return list(zip(across, map(float, (0, *depths_of(parents))), strict=True))
 
 
 def _chances(shape: Shape, chances: Any) -> list[Number]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base import Array, IntArray, Number, as_callable, as_instance, as_numbers, as_tokens
+from otspec._base import IntArray, Number, as_callable, as_instance, as_tokens
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.models.base import LanguageModel
 from otspec.programs.sequences.block import BlockCoupling
@@ -67,20 +67,5 @@ class CandidateProgram(BlockCoupling):
     def _drafted(self) -> int:
         return len(self.candidates)
 
-    def _draft_law(self) -> tuple[IntArray, Array]:
-        masses = as_numbers(list(self.candidates.values()), "candidates")
-        return np.arange(len(masses), dtype=np.intp)[:, None], masses
-
-    def _kept(self, blocks: IntArray) -> IntArray:
-        texts = list(map(tuple, blocks.tolist()))
-        kept = [[longest_beginning(drafted, y) for y in texts] for drafted in self.candidates]
-        return np.array(kept, dtype=np.intp)
-
-    def _sets(self) -> Mapping[Sequences, Number]:
-        return dict(zip(self.candidates, self._draft_law()[1].tolist(), strict=True))
-
-
-def longest_beginning(sequences: Sequences, block: tuple[int, ...]) -> int:
-    """Return how many tokens of a block one of the sequences begins with."""
-    beginnings = (block[:length] for length in range(len(block), -1, -1))
-    return next(len(text) for text in beginnings if any(s[: len(text)] == text for s in sequences))
+    def _draft_law(self) -> tuple[IntArray, Mapping[Sequences, Number]]:
+        return np.arange(len(self.candidates), dtype=np.intp)[:, None], self.candidates

@@ -129,6 +129,12 @@ def interval_document(ends: tuple[float, float]) -> list[float] | None:
     return None if math.isnan(ends[0]) else list(ends)
 
 
+def interval_words(ends: tuple[float, float], digits: int = 3) -> str:
+    """Return an interval for a table; nothing where there is none."""
+    low, high = ends
+    return "" if low != low else f"{low:z.{digits}f} to {high:z.{digits}f}"
+
+
 def warpings_document(warpings: Sequence[Warping]) -> dict[str, Any]:
     """Return what is done to the target in a run, and as ``draft`` to the draft, for JSON."""
     # Temperatures may differ, of which there is a list then; nothing else.

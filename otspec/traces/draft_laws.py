@@ -90,24 +90,25 @@ def law_means(tables: Iterable[tuple[Source, ArrowTable]], *, by_text: bool) -> 
 
 def _means(groups: dict[Key, Means], key: Key) -> LawMeans:
     accepted = {
-        other.rule: means.ratios()[0].mean()
+        other.rule: means.mean(0, 0.0, 1.0).value
         for other, means in groups.items()
         if other != key and other._replace(rule=OPTIMUM) == key
     }
     best = max(accepted, key=lambda rule: accepted[rule], default="")
-    optimum, above = groups[key].ratios()
+    own = groups[key]
+    optimum, above = own.mean(0, 0.0, 1.0), own.mean(1, -1.0, 1.0)
     independent = [accepted[rule] for rule in independent_of_drafts(accepted)]
     return LawMeans(
         temperature=key.temperature,
         draft_temperature=key.draft_temperature,
         drafts=key.drafts,
         k=key.k,
-        optimum=optimum.mean(),
-        optimum_interval=optimum.interval(0.0, 1.0),
-        above_iid=above.mean(),
-        above_iid_interval=above.interval(-1.0, 1.0),
+        optimum=optimum.value,
+        optimum_interval=optimum[1:],
+        above_iid=above.value,
+        above_iid_interval=above[1:],
         rule=best,
         acceptance=accepted.get(best, math.nan),
-        independence_price=optimum.mean() - max(independent, default=math.nan),
-        positions=groups[key].positions,
+        independence_price=optimum.value - max(independent, default=math.nan),
+        positions=own.positions,
     )

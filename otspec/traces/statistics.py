@@ -1,14 +1,14 @@
 """Means over the positions of a run with confidence intervals, part by part."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from otspec._base import Array, ArrowTable
-from otspec.estimate import radius_of
 from otspec.frames import Rows
+from otspec.logged.comparison import Ratio, Tally
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import Source
 from otspec.traces.summary import Summary
@@ -54,54 +54,23 @@ class Statistic(Summary):
     gap_quantiles: Annotated[dict[float, float], QUANTILES, "probability"]
 
 
-@dataclass
-class _Ratio:
-    """Moments of units, (sum of values less the first, number), for Σ sums / Σ numbers."""
-
-    origin: float | None = None
-    units: int = 0
-    moments: Array = field(default_factory=lambda: np.zeros((2, 2)))  # of (sum, number)
-    totals: Array = field(default_factory=lambda: np.zeros(2))
-
-    def add(self, sums: Array, numbers: Array) -> None:
-        """Add units: sums of values and numbers of positions, shapes (m,)."""
-        if self.origin is None:
-            self.origin = float(sums[0] / numbers[0])
-        rows = np.stack([sums - self.origin * numbers, numbers])
-        self.units += len(sums)
-        self.totals += rows.sum(axis=1)
-        self.moments += rows @ rows.T
-
-    def mean(self) -> float:
-        """Return Σ sums / Σ numbers."""
-        return float((self.origin or 0.0) + self.totals[0] / self.totals[1])
-
-    def interval(self, low: float, high: float) -> tuple[float, float]:
-        """Return the t interval of the mean within the range of the values."""
-        # The variance is that of a ratio of sums over independent units, by linearization.
-        slope = self.totals[0] / self.totals[1]
-        direction = np.array([1.0, -slope]) / self.totals[1]
-        square = max(0.0, float(direction @ self.moments @ direction))
-        radius = radius_of(square, self.units)
-        return max(self.mean() - radius, low), min(self.mean() + radius, high)  # NaN stays
-
-
 class Means:
     """Means of numbers over positions or texts in order, and their intervals; no rows are kept."""
 
     def __init__(self, *, by_text: bool) -> None:
         self.positions = 0
         self._by_text = by_text
-        self._ratios: list[_Ratio] = []
+        self._tally: Tally  # of units: the numbers less the origin, and positions
+        self._origin: Array  # the means of the first unit, and 0
         self._text: int | None = None
         self._open: Array = np.zeros(0)  # sums of the text that the next part may go on with
 
     def add(self, texts: Array, *values: Array) -> None:
         """Add positions in order: their texts and each of the numbers, all of shape (m,), m > 0."""
         rows = np.stack([*values, np.ones(len(texts))])
+        if not self.positions:
+            self._tally = Tally.of(np.zeros((0, len(rows))))
         self.positions += len(texts)
-        if not self._ratios:
-            self._ratios = [_Ratio() for _ in values]
         if not self._by_text:
             self._add_units(rows)
             return
@@ -122,13 +91,24 @@ class Means:
 
     def _add_units(self, sums: Array) -> None:
         if sums.shape[1]:
-            for ratio, row in zip(self._ratios, sums, strict=False):
-                ratio.add(row, sums[-1])
+            if not self._tally.texts:
+                self._origin = np.append(sums[:-1, 0] / sums[-1, 0], 0.0)
+            self._tally += Tally.of((sums - self._origin[:, None] * sums[-1]).T)
 
-    def ratios(self) -> list[_Ratio]:
-        """Return what was added of each of the numbers, the last text as it is."""
+    @property
+    def units(self) -> int:
+        """How many positions or texts there are, the last text as it is."""
         self._close()
-        return self._ratios
+        return self._tally.texts
+
+    def mean(self, place: int, low: float, high: float) -> Ratio:
+        """Return the mean of a number, the last text as it is, and its interval in its range."""
+        self._close()
+        unit, origin = np.eye(len(self._origin)), float(self._origin[place])
+        value, least, most = self._tally.ratio(unit[place], unit[-1])
+        return Ratio(
+            origin + value, max(origin + least, low), min(origin + most, high)
+        )  # NaN stays
 
 
 class _Group:
@@ -147,17 +127,17 @@ class _Group:
 
     def statistic(self, key: Key) -> Statistic:
         """Return what was added, the last text as it is, under the name of the group."""
-        of_acceptance, of_optimum, of_gap = self.means.ratios()
-        optimum, reached = of_optimum.mean(), np.cumsum(self.histogram)
+        acceptance, optimum, gap = (self.means.mean(place, 0.0, 1.0) for place in range(3))
+        reached = np.cumsum(self.histogram)
         return Statistic(
             **key._asdict(),
             # The same number, also where sums round differently.
-            acceptance=optimum if key.rule == OPTIMUM else of_acceptance.mean(),
-            optimum=optimum,
+            acceptance=optimum.value if key.rule == OPTIMUM else acceptance.value,
+            optimum=optimum.value,
             positions=self.means.positions,
-            units=of_gap.units,
-            acceptance_interval=of_acceptance.interval(0.0, 1.0),
-            gap_interval=of_gap.interval(0.0, 1.0),
+            units=self.means.units,
+            acceptance_interval=acceptance[1:],
+            gap_interval=gap[1:],
             # The smallest gap that at least this share of the positions does not exceed.
             gap_quantiles={
                 level: float(np.searchsorted(reached, level * self.means.positions)) / _STEPS
@@ -195,10 +175,11 @@ def clustered_mean(
     interval is NaN for one unit.
     """
     _, which = np.unique(texts, return_inverse=True)
-    units = which if which.max() > 0 else np.arange(len(values))
-    ratio = _Ratio()
-    ratio.add(np.bincount(units, values), np.bincount(units).astype(float))
-    return ratio.mean(), ratio.interval(low, high)
+    order = np.argsort(which, kind="stable")
+    means = Means(by_text=bool(which.max() > 0))
+    means.add(which[order], values[order])
+    mean, *ends = means.mean(0, low, high)
+    return mean, (ends[0], ends[1])
 
 
 def texts_of(sources: Iterable[Source]) -> int:

@@ -1,6 +1,7 @@
 """Advice on logs: unbiased, with intervals that cover, and the same from files as in memory."""
 
 import math
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -180,6 +181,19 @@ def test_two_files_are_as_one_of_all_their_texts(tmp_path):
         assert choice.tokens_interval == pytest.approx(other.tokens_interval, rel=1e-12)
     assert apart.held_out == pytest.approx(whole.held_out, rel=1e-12)
     assert card_of(apart).title == ("What to draft and how to verify it, from 2 sources (T = 1)")
+
+
+def test_of_files_the_one_of_the_shortest_texts_bounds_the_levels(tmp_path):
+    paths = [tmp_path / f"{name}.npz" for name in "ab"]
+    for path, length in zip(paths, (3, 2), strict=True):
+        np.savez(path, **arrays_of(blocks(3, length)))
+    options = {**COSTS, "nodes": 3, "widest": 2, "rules": FEW[:1], "workers": 1}
+    assert max(one.depth for one in advise(paths, **options).choices) == 2
+    says = rf"depth is 3, but texts of {re.escape(str(paths[1]))} have 2 tokens: use fewer levels"
+    with pytest.raises(ValueError, match=says):
+        advise(paths, **options, depth=3)
+    with pytest.raises(ValueError, match="the tree 1x1x1 has 3 levels, but 2 are looked at"):
+        advise(paths, **options, trees=["1x1x1"])
 
 
 def test_a_file_that_cannot_be_followed_is_refused(tmp_path):

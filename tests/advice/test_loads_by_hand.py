@@ -161,7 +161,8 @@ def test_files_a_trace_and_blocks_say_the_same(tmp_path, kind):
             assert (one.batch, one.kind, one.length) == (other.batch, other.kind, other.length)
             assert one.rate == pytest.approx(other.rate, rel=1e-9)
             assert one.speed_up_interval == pytest.approx(other.speed_up_interval, rel=1e-6)
-    assert advise_by_load(paths[0], **options).texts == 2
+    alone = advise_by_load(paths[0], **options)
+    assert (alone.texts, alone.source) == (2, f"{paths[0]} (T = 1)")
     assert advise_by_load(paths, **options).source == "2 sources (T = 1)"
     assert whole.source == f"{len(logged)} logged texts"
     assert advise_by_load(trace, **options, warping=Warping(0.7), drawn=Warp(0.7)).texts == len(

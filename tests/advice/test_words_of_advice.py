@@ -15,7 +15,6 @@ from otspec.advice import draw_pareto
 from otspec.advice.advice import (
     Advice,
     document_of,
-    interval_words,
     percent_words,
     sentences,
     short,
@@ -30,6 +29,7 @@ from otspec.advice.report import _draw_rays, pareto_figure, write_report
 from otspec.blocks import as_shape
 from otspec.frames import Rows
 from otspec.plots.axes import UNNAMED
+from otspec.reports.findings import interval_words
 
 TREE = Choice(
     "recursive rejection", "i.i.d.", "2x1", 4, 2, 2, 2.5, (2.25, 2.75), 12.5, 2.0, (1.75, 2.25)

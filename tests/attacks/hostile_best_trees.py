@@ -54,7 +54,7 @@ def best_tree_rows():
     yield (
         "blocks.best_trees_on_blocks",
         Row(otspec.logged.best_trees_on_blocks,
-            {"blocks": BLOCKS, **RULE, **SEARCH, "by_depth": ("flag", True)}),
+            {"blocks": BLOCKS, **RULE, **SEARCH}),
     )  # fmt: skip
     yield (
         "blocks.dynamic_tree_on_blocks",

@@ -35,19 +35,6 @@ def logged_rows():
         "logged.lengths_on_blocks",
         Row(logged_room.lengths_on_blocks, {"blocks": ("objects", lambda: [logged()]), **of_tree}),
     )
-    costs = {"draft_cost": ("seconds", 1), "target_cost": ("seconds", 1)}
-    yield (
-        "logged.cut_chains_on_blocks",
-        Row(
-            logged_room.cut_chains_on_blocks,
-            {
-                "blocks": ("objects", lambda: [logged()]),
-                **costs,
-                "batches": ("counts", [1]),
-                "thresholds": ("confidences", [0.5]),
-            },
-        ),
-    )
     yield "AcceptLengths.__add__", Row(method(lengths, "__add__"), {"other": ("object", lengths)})
     yield "AcceptLengths.draw", Row(method(lengths, "draw"), {"size": SIZE, "seed": SEED})
     followed = lambda: logged_room.replay(text(), rules.RecursiveRejection, "2")  # noqa: E731

@@ -36,7 +36,7 @@ RESULTS = {
     "Configuration", "Decoded", "DraftedTree", "Elimination", "LinearProgram", "Names", "Optimum",
     "Outcome", "Plan", "SampleAudit", "SearchReport", "SelectionPolytope", "Size", "Solution",
     "Step", "Summary", "TextAudit", "TreeComparison", "Witness", "Estimate",
-    "Advice", "Choice", "CutChain", "Load", "LoadAdvice", "Loss", "PolicyAudit", "WithNull",
+    "Advice", "Choice", "Load", "LoadAdvice", "Loss", "PolicyAudit", "WithNull",
     "AcceptLengths", "Ratio", "Replay", "Tally",
 }  # fmt: skip
 """Records that the package makes, whose fields nobody passes."""

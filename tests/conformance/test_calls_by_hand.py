@@ -1,5 +1,6 @@
 """How calls are made up and compared, by hand: sizes, pairs of rows, and rows of one seed."""
 
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,7 +22,7 @@ from otspec.conformance.evidence.dependence import (
     SlotPairs,
     taken,
 )
-from otspec.conformance.exact_check import Drafted, sample_of
+from otspec.conformance.exact_check import Drafted, drafted_ways, sample_of
 from otspec.conformance.keyed import Rows, noise_of
 from otspec.conformance.same_seed import SameSeed
 
@@ -136,6 +137,30 @@ def test_taken_rows_are_those_of_every_part():
     assert [part.ravel().tolist() for part in taken(sample, np.array([2, 0, 2]))] == [
         [2, 0, 2], [12, 10, 12], [22, 20, 22], [32, 30, 32]
     ]  # fmt: skip
+
+
+@each(
+    "kind,weights,uneven,ways",
+    [
+        (Tokens(2), (1, 3, 0), False, {(0, 0): 1, (0, 1): 3, (1, 0): 3, (1, 1): 9}),
+        (Tokens(1), (1, 0, 0), False, {(0,): 16}),
+        (Tokens(2, "without-replacement"), (1, 3, 0), False, {(0, 1): 4, (1, 0): 12}),
+        # Of one token there is no second distinct draft; a tree has no child of it.
+        (Tokens(2, "without-replacement"), (1, 0, 0), False, {(0, None): 16}),
+        (Tree((-1, -1, 1), "without-replacement"), (0, 1, 0), False, {(1, None, None): 16}),
+        # No draft, or one, each half of the time.
+        (Tokens(1), (1, 1, 0), True, {(0,): 4, (1,): 4, (None,): 8}),
+    ],
+)
+def test_the_ways_to_draft_have_the_masses_of_the_law(kind, weights, uneven, ways):
+    """In sixteenths; None for a draft that is not there."""
+    case = memoryless("a", weights, (1, 1, 1), uneven=uneven)
+    found = Counter()
+    for way in drafted_ways(kind, case):
+        assert way.mass > 0
+        drafts = zip(way.drafts, way.there, strict=True)
+        found[tuple(token if there else None for token, there in drafts)] += way.mass * 16
+    assert found == pytest.approx(ways)
 
 
 def test_the_row_beside_has_the_last_models_and_distinct_siblings():

@@ -79,6 +79,18 @@ def test_errors_up_to_the_rounding_are_no_finding():
     )
 
 
+def test_a_pair_that_never_comes_has_probability_0():
+    """Both rows say a or b with probability 1/4 and 3/4, and always the same."""
+    a, b = (0,), (1,)
+    found = _finding("case", {(a, a): 0.25, (b, b): 0.75}, RowPairs, 0.1)
+    assert found.observed == (0.25, 0, 0, 0.75)
+    assert found.expected == (1 / 16, 3 / 16, 3 / 16, 9 / 16)
+    assert found.statistic == "dependence between neighboring rows"
+    assert found.reason == (
+        "(0,) and (0,) come together with probability 0.250000000, and should with 0.062500000"
+    )
+
+
 def test_what_is_seen_of_pairs_is_half_of_the_rounding_of_each():
     report = check(right, mode="exact", shape=1)
     tried = {each.case: each for each in report.cases}["neighboring rows"]

@@ -12,7 +12,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, KINDS, floats, fractions, pair, weights
-from searching import NIGHTLY
+from searching import NIGHTLY, enough, of_all
 
 import otspec
 from otspec.optimum.cuts import halfplanes, minimum
@@ -37,9 +37,9 @@ def least_cut(drafts, target):
 
 
 def triples(seed, count, most_tokens):
-    """Two drafts and a target of every kind, each kind also with a twist on the second draft."""
+    """:func:`enough` of ``count`` drafts and targets of every kind; the second has every twist."""
     rng = np.random.default_rng(seed)
-    for index in range(count):
+    for index in range(enough(count, 40)):  # of all kinds and twists
         n = int(rng.integers(1, most_tokens + 1))
         first, target = pair(rng, n, KINDS[index % len(KINDS)])
         second = {
@@ -223,7 +223,7 @@ def test_prices_alone_prove_that_no_cut_is_lower():
         tight += search.proved
         if search.proved:
             assert bound_by_prices(*pair, search.prices) == least
-    assert tight > 40
+    assert tight > of_all(200)
     wrong = search.prices.copy()
     wrong[:, 0] = search.prices[:, 1]  # any prices are a bound, if not a good one
     assert bound_by_prices(*pair, wrong[np.argsort(wrong.sum(axis=1))]) <= least
@@ -236,7 +236,7 @@ def test_ties_all_over_an_interval_are_settled_along_their_lines(monkeypatch):
         search = _Search(*(np.array(law) for law in (*drafts, target)))
         assert search.least == least_cut(drafts, target) - 1
         settled += len(search.lines) > 0
-    assert settled > 20
+    assert settled > of_all(150)
 
 
 def test_a_changed_cut_of_many_tokens_is_refused_by_prices():

@@ -15,7 +15,6 @@ from otspec.advice.loads.cuts import Along, Cut, Tallied
 from otspec.advice.loads.search import LoadSearch, LoggedTexts
 from otspec.advice.on_texts import FoldedTally, TargetText, TargetTexts, TextEvidence
 from otspec.blocks import LoadSeconds, Seconds, StepCost, as_shape
-from otspec.decoding.transformer import WarpedRows
 from otspec.logged import LoggedBlock
 from otspec.models import memoryless
 from otspec.rules import RecursiveRejection
@@ -55,7 +54,6 @@ TEXTS = {
     "logged text": lambda give: LoggedText(
         give(np.zeros((3, 4))), give(np.ones((3, 4))), give(np.array([1, 2]))
     ),
-    "warped rows": lambda give: WarpedRows(give(np.eye(3)), Warp()),
     "drafted texts": partial(numbers, DraftedTexts),
     "texts of the target": partial(numbers, TargetTexts),
 }

@@ -12,7 +12,7 @@ from otspec.conformance.cases.arrays import Form, Named
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Answer, Case
 from otspec.conformance.cases.drafting import Sample
-from otspec.conformance.cases.generated import AtMost, DrawnToken, Said, Texts, history_case
+from otspec.conformance.cases.generated import AtMost, DrawnToken, Texts, history_case
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.cases.warping import neutral
@@ -114,7 +114,7 @@ CONFORMANCE = {
     "what explains": lambda _: Explanations(["0 / 0 accepted"], False),
     "drawn token": lambda _: DrawnToken(2),
     "texts": lambda _: Texts(Block.of_length(2)),
-    "texts that an engine says": lambda _: Said(Block(), count=2),
+    "texts that an engine says": lambda _: Texts(Block(), count=2),
     "sampler of texts": lambda _: Sampler(text_size, Form()),
     "case of whole texts": spoken,
     "probed": lambda _: Probed(True, ["target"]),

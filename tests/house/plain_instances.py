@@ -28,7 +28,6 @@ from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks import as_shape, policies
 from otspec.blocks.policies.best_stopping import Costs
 from otspec.blocks.trees.best.dynamic_tree import Grown
-from otspec.blocks.trees.verifiers.base import Agreeing
 from otspec.blocks.trees.verifiers.leaf_to_root import Child, over_drafts
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
 from otspec.cones.condition import Classifier
@@ -57,7 +56,7 @@ from otspec.files.safetensors import SafetensorsArray
 from otspec.files.torch import TorchArray
 from otspec.files.zarr import ZarrArray
 from otspec.frames import columns_of
-from otspec.logged import CutChain, Ratio, Thresholded
+from otspec.logged import Ratio, Thresholded
 from otspec.models.joint_contexts import JointContexts
 from otspec.plots.axes import UNKNOWN
 from otspec.programs.formulation import Size
@@ -134,7 +133,6 @@ def chunk(give):
 CHAIN = models.memoryless(DRAFT)
 PLAIN = {
     "price of a mask": lambda _: optimum.price_of_mask(drafts.Masked(LAW, [1]), TARGET),
-    "cut of chains": lambda _: CutChain(1, "load", 0.0, 1, Ratio(1.0, 0.9, 1.1), 1.0),
     "costs": lambda _: Costs(Fraction(1, 2), Fraction(1)),
     "threshold": lambda _: policies.Tuned(Fraction(1), "load", Fraction(1, 2), 2),
     "policy": lambda _: policies.Policy("one", "one token", one_token, 1),
@@ -188,7 +186,6 @@ PLAIN = {
     "shape": lambda _: SHAPE,
     "shape that ends": lambda _: ENDING,
     "tree of any shape": lambda _: as_shape("[top[][]][]"),
-    "node that agrees": lambda _: Agreeing(-1, SHAPE),
     "drafting": lambda _: Drafting({}, {-1: HALF}, Halves(), {-1: 0}, 1),
     "reading": lambda _: Halves().read((0,), (-1,), 1),
     "read model": lambda _: READ,

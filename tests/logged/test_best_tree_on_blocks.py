@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import product
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from otspec.blocks import DraftSelection, as_shape, best_trees
 from otspec.datasets import load_smollm2
 from otspec.logged import LoggedBlock, best_trees_on_blocks, dynamic_tree_on_blocks
-from otspec.logged.chances import LoggedChances
 from otspec.models import memoryless, random_pair
 from otspec.rules import (
     KSequential,
@@ -50,12 +48,11 @@ def test_what_is_kept_of_a_tree_is_unbiased(rule):
         assert along.start @ along.expected(tree) == pytest.approx(np.mean(each), abs=1e-12)
 
 
-@pytest.mark.parametrize("by_depth", [False, True])
 @pytest.mark.parametrize("rule", [*RULES, SpecHub])
-def test_where_texts_do_not_matter_the_best_tree_is_that_of_the_models(rule, by_depth):
+def test_where_texts_do_not_matter_the_best_tree_is_that_of_the_models(rule):
     draft, target = memoryless([0.5, 0.3, 0.2]), memoryless([0.1, 0.6, 0.3])
     blocks = [LoggedBlock([draft(())] * 4, [target(())] * 4, x) for x in [(0, 1, 1, 2), (1,) * 4]]
-    found = best_trees_on_blocks(blocks, rule, 10, 4, by_depth=by_depth)
+    found = best_trees_on_blocks(blocks, rule, 10, 4)
     wanted = best_trees(draft, target, rule, 10, 4)
     assert found.trees.best.expected == pytest.approx(wanted.best.expected, abs=1e-12)
     assert wanted.expected(found.trees.best.tree) == pytest.approx(wanted.best.expected, abs=1e-12)
@@ -63,42 +60,12 @@ def test_where_texts_do_not_matter_the_best_tree_is_that_of_the_models(rule, by_
     assert (found.chain is None) == (rule is SpecHub)
 
 
-def test_chances_by_depth_follow_the_depth():
-    sure, unsure = np.array([1.0, 0.0]), np.array([0.5, 0.5])
-    blocks = [LoggedBlock([unsure, sure], [sure, sure], (0, 0))] * 3
-    by_depth = best_trees_on_blocks(blocks, RecursiveRejection, 2, 2, by_depth=True)
-    assert by_depth.trees.best.tree.text == "1x1"
-    means, errors = by_depth.chances.chances(2)
-    assert means.tolist() == [0.75, 0.25 / 2]
-    spread = [np.std(chances * 3, ddof=1) for chances in ([1, 0.5], [0, 0.25])]
-    assert errors == pytest.approx(np.array(spread) / np.sqrt(6))
-
-
 @pytest.mark.parametrize("rule", RULES)
 def test_behind_the_last_position_nothing_is_kept(rule):
     block = LoggedBlock([[0.6, 0.4], [0.7, 0.3]], [[0.5, 0.5], [0.2, 0.8]], (0, 0))
-    for by_depth in (False, True):
-        found = best_trees_on_blocks([block], rule, 6, 2, by_depth=by_depth)
-        deep, flat = (found.on_blocks(as_shape(text)).expected for text in ("2x1x1", "2x1"))
-        assert deep == flat > 0
-    averaged = found.chances.averaged(by_depth=True)
-    assert {k: kept[:, -1].tolist() for k, kept in averaged.kept.items()} == {
-        k: [0] * len(kept) for k, kept in averaged.kept.items()
-    }
-
-
-@pytest.mark.parametrize(
-    ("kept", "mean", "error"),
-    # The standard deviation of two numbers is their distance over √2, that of a mean /√2 again.
-    [([0.25], 0.25, math.nan), ([0.25, 0.75], 0.5, 0.25), ([0, 1, 0.5], 0.5, 0.5 / math.sqrt(3))],
-)
-def test_the_error_of_a_mean_chance_takes_two_positions(kept, mean, error):
-    positions = {1: np.array([[kept]])}
-    lengths = np.array([len(kept)])
-    found = LoggedChances((1,), positions, positions, positions, lengths, nested=False)
-    means, errors = found.chances(1)
-    assert means == pytest.approx([mean], rel=1e-15)
-    assert errors == pytest.approx([error], rel=1e-15, nan_ok=True)
+    found = best_trees_on_blocks([block], rule, 6, 2)
+    deep, flat = (found.on_blocks(as_shape(text)).expected for text in ("2x1x1", "2x1"))
+    assert deep == flat > 0
 
 
 def test_the_bundled_trace_has_a_best_tree():

@@ -33,7 +33,7 @@ from otspec.blocks import (
 )
 from otspec.models import memoryless
 from otspec.programs import BlockProgram, CandidateProgram, formulation
-from otspec.programs.candidates import longest_beginning
+from otspec.programs.sequences.block import kept_tokens
 from otspec.rules import RecursiveRejection
 from otspec.rules.base.pair_rule import PairRule
 from otspec.solvers import solve
@@ -156,8 +156,13 @@ def test_the_longest_beginning():
         ((0, 2, 1), 1),
         ((1, 1, 2), 0),
     ):
-        assert longest_beginning(sequences, block) == length
-    assert longest_beginning(frozenset([(1,)]), (1,)) == 1
+        place = sum(token * 3 ** (2 - depth) for depth, token in enumerate(block))
+        assert kept_tokens([sequences], 3, 3)[0, place] == length
+    assert kept_tokens([frozenset([(1,)])], 2, 1).tolist() == [[0, 1]]
+    assert kept_tokens([frozenset([(1,)]), frozenset([()])], 2, 2).tolist() == [
+        [0, 0, 1, 1],
+        [0, 0, 0, 0],
+    ]
 
 
 def test_the_program_is_the_one_of_the_definition():

@@ -60,13 +60,14 @@ def test_a_group_selects_its_tokens_in_proportion_to_the_draft(pools):
             exact = shares(rule.draft.tolist())
             graded = isinstance(pools, Graded)
             drawn = [y for y in range(n) if exact[y]]
+            chances = {x: chance_of(x, exact) for x in permutations(drawn, k)}
+            drafted = [sum(chances[x] for x in chances if y in x) for y in range(n)]
             for start, end in combinations(range(len(rule.knots)), 2):
-                selected, drafted = [Fraction(0)] * n, [Fraction(0)] * n
-                for x in permutations(drawn, k):
+                selected = [Fraction(0)] * n
+                for x, chance in chances.items():
                     some = (by_graded if graded else by_pools)(rule, x, start, end)
                     for token, share in zip(x, some.tolist(), strict=True):
-                        selected[token] += chance_of(x, exact) * Fraction(share)
-                        drafted[token] += chance_of(x, exact)
+                        selected[token] += chance * Fraction(share)
                 inside = [Fraction(0)] * n
                 for y in drawn:
                     lower = Fraction(float(rule._pools.part[y])) if graded else Fraction(0)

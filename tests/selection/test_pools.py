@@ -63,8 +63,9 @@ def grouped(draft, target, key):
     groups = {}
     for token, (p, q) in enumerate(zip(draft, target, strict=True)):
         if p > 0:
-            tokens, drafted, wanted = groups.get(key(p, q), ([], p * 0, p * 0))
-            groups[key(p, q)] = ([*tokens, token], drafted + p, wanted + q)
+            at = key(p, q)
+            tokens, drafted, wanted = groups.get(at, ([], p * 0, p * 0))
+            groups[at] = ([*tokens, token], drafted + p, wanted + q)
     return dict(sorted(groups.items()))
 
 
@@ -159,20 +160,22 @@ def test_the_bounds_of_bins_are_their_edges():
 @pytest.mark.parametrize("name", THRESHOLDS)
 def test_corners_of_the_floats_are_binned_as_by_comparing_them(name):
     thresholds = np.array(THRESHOLDS[name])
+    bins = Histogram(thresholds)
     # Each corner alone, and all of them next to ratios exactly on and beside the thresholds.
     near = thresholds[(thresholds > 1e-300) & (thresholds < 1e300)][:200]
     beside = np.concatenate([near, np.nextafter(near, 0), np.nextafter(near, np.inf)])
     everything = [*CORNERS, *((1.0, float(value)) for value in beside)]
     for tokens in ([corner] for corner in CORNERS if corner[0] > 0):
-        check_binned(tokens, thresholds)
-    check_binned(everything, thresholds)
+        check_binned(tokens, bins)
+    check_binned(everything, bins)
 
 
-def check_binned(tokens, thresholds):
+def check_binned(tokens, bins):
     draft, target = np.array(tokens).T.copy()
-    groups = grouped(draft, target, lambda p, q: bisect_right(thresholds, ratio(p, q)))
-    index, filled, drafted, wanted = Histogram(thresholds).binned(draft, target)
-    expected = np.zeros((2, len(thresholds) + 1))
+    edges = bins.thresholds.tolist()
+    groups = grouped(draft, target, lambda p, q: bisect_right(edges, ratio(p, q)))
+    index, filled, drafted, wanted = bins.binned(draft, target)
+    expected = np.zeros((2, len(edges) + 1))
     for bin_, (members, p, q) in groups.items():
         expected[:, bin_] = p, q
         assert filled[index[members]].tolist() == [bin_] * len(members)
@@ -180,7 +183,7 @@ def check_binned(tokens, thresholds):
     assert drafted.tolist() == expected[0, filled].tolist()
     assert wanted.tolist() == expected[1, filled].tolist()
     assert filled.tolist() == sorted(groups)
-    assert_pools_are(by_thresholds(draft, target, thresholds), groups)
+    assert_pools_are(by_thresholds(draft, target, bins.thresholds), groups)
 
 
 @needs_numba

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate, product, repeat
+from math import lcm
 
 from validation.notation import Table, distinct, independent
 
@@ -85,9 +86,15 @@ def inside_prefixes(table: Table, order: Sequence[int]) -> list[Fraction]:
 
 def inside_every_set(table: Table, n: int) -> list[Fraction]:
     """P(all drafts inside A) for every A, at the index whose bits are A's tokens."""
-    sums = [Fraction(0)] * 2**n
+    unit = lcm(*(mass.denominator for mass in table.values()))
+    return [Fraction(count, unit) for count in _counts_inside(table, n, unit)]
+
+
+def _counts_inside(table: Table, n: int, unit: int) -> list[int]:
+    """The same times a common denominator."""
+    sums = [0] * 2**n
     for x, mass in table.items():
-        sums[sum(1 << token for token in set(x))] += mass
+        sums[sum(1 << token for token in set(x))] += mass.numerator * (unit // mass.denominator)
     for token in range(n):  # sums over subsets, one token at a time
         for mask in range(2**n):
             if mask >> token & 1:
@@ -102,17 +109,27 @@ def members(mask: int) -> list[int]:
 
 def cut_values(table: Table, target: Weights) -> list[Fraction]:
     """q(A) + 1 − P(all drafts inside A) for every A."""
+    counts, unit = _cut_counts(table, target)
+    return [Fraction(count, unit) for count in counts]
+
+
+def _cut_counts(table: Table, target: Weights) -> tuple[list[int], int]:
+    """The same times a common denominator, and that."""
     n = len(target)
-    mass = [Fraction(0)] * 2**n
+    unit = lcm(*(mass.denominator for mass in (*table.values(), *target)))
+    counts = [0] * 2**n
     for mask in range(1, 2**n):
         lowest = (mask & -mask).bit_length() - 1
-        mass[mask] = mass[mask & mask - 1] + target[lowest]
-    return [q + 1 - p for q, p in zip(mass, inside_every_set(table, n), strict=True)]
+        mass = target[lowest]
+        counts[mask] = counts[mask & mask - 1] + mass.numerator * (unit // mass.denominator)
+    inside = _counts_inside(table, n, unit)
+    return [q + unit - p for q, p in zip(counts, inside, strict=True)], unit
 
 
 def optimum(table: Table, target: Weights) -> Fraction:
     """The least cut over all 2^n token sets."""
-    return min(cut_values(table, target))
+    counts, unit = _cut_counts(table, target)
+    return Fraction(min(counts), unit)
 
 
 def best_prefix(table: Table, target: Weights, order: Sequence[int]) -> Fraction:

@@ -18,12 +18,12 @@ from otspec.traces.collect import (
     Models,
     Script,
     collect,
-    collect_sample,
     load_gguf,
     load_models,
     main,
 )
 from otspec.traces.collect.command import Shelf, read_prompts
+from otspec.traces.collect.sampling import fair_sample, gathered
 
 transformers()
 
@@ -61,7 +61,7 @@ def test_a_text_depends_on_nothing_but_its_prompt_its_number_and_the_seed(models
 
 def test_a_sample_is_rows_of_the_whole_log_at_depths_that_rotate(models):
     script = Script(chat=True, sampled=2, length=LENGTH, seed=3)
-    sample = collect_sample(models, PROMPTS, texts=5, blocks=2, script=script)
+    sample = gathered(models, fair_sample(PROMPTS, 5, 2, LENGTH), script)
     whole = collect(models, PROMPTS, length=LENGTH, seed=3, chat=True, sampled=2)
     assert sample["depths"].ravel().tolist() == [0, 1, 2, 3, 0]
     for side in ("draft", "target"):
@@ -74,7 +74,7 @@ def test_a_sample_is_rows_of_the_whole_log_at_depths_that_rotate(models):
     assert sample["prompts"].tolist() == PROMPTS[:5]
     assert sample["block_prompts"].tolist() == PROMPTS[5:]
     with pytest.raises(ValueError, match="there are 7 prompts for 8 texts"):
-        collect_sample(models, PROMPTS, texts=5, blocks=3, script=script)
+        fair_sample(PROMPTS, 5, 3, LENGTH)
 
 
 def test_tokens_before_the_block_are_drawn_from_the_target_and_end_no_text(models):
@@ -264,7 +264,7 @@ def test_the_bundled_sample_is_what_the_command_logs():
     trace = load_smollm2()
     models = load_gguf(SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, device="cpu")
     script = Script(chat=True, sampled=12)
-    again = collect_sample(models, read_prompts(None), texts=2, blocks=0, script=script)
+    again = gathered(models, fair_sample(read_prompts(None), 2, 0, script.length), script)
     assert tuple(again["prompts"]) == trace.prompts[:2]
     for side in ("draft", "target"):
         bundled = getattr(trace, f"{side}_logits")[:2].astype(float)

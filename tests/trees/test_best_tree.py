@@ -12,7 +12,7 @@ from searching import NIGHTLY
 from tree_search import all_trees, forests, kept_of, text
 
 from otspec.blocks import DraftSelection, TreeComparison, as_shape, best_tree, best_trees
-from otspec.blocks.trees.best.acceptance_rates import Chances, chances_of_models
+from otspec.blocks.trees.best.acceptance_rates import Chances, asked_widths, chances_of_models
 from otspec.blocks.trees.best.allotment import _best, _likely_laws
 from otspec.blocks.trees.best.best_shape import BestTree
 from otspec.models import markov, memoryless, random_pair
@@ -108,6 +108,20 @@ def test_subtrees_that_are_best_after_some_texts_only_are_gone_on_with():
     assert table.best.expected == max(
         kept_of(draft, target, RecursiveRejection)(tree, ()) for tree in all_trees(6, 3)
     )
+
+
+def test_a_function_is_asked_for_each_number_of_drafts():
+    """Only a rule that says so has the first drafts of the most for fewer."""
+
+    def pooled(draft, target, k):
+        return PooledSelection(draft, target, k)
+
+    assert asked_widths(pooled, [1, 2, 3]) == (False, [1, 2, 3])
+    assert asked_widths(PooledSelection, [1, 3]) == (False, [1, 3])
+    assert asked_widths(RecursiveRejection, [1, 3]) == (True, [3])
+    models = random_pair(3, "1/3", np.random.default_rng(6))
+    found, wanted = (best_trees(*models, rule, 4, 2) for rule in (pooled, PooledSelection))
+    assert found.best.expected == wanted.best.expected
 
 
 def test_a_rule_for_pairs_has_nodes_of_two_children():

@@ -30,6 +30,7 @@ from otspec.blocks import (
     UniversalTree,
     decoded_law,
 )
+from otspec.blocks.base import BlockRule
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.models import memoryless
 from otspec.rules import RULES as ALL_RULES
@@ -196,6 +197,21 @@ def test_a_chain_keeps_what_the_program_keeps_for_every_rule(made):
     assert bool(less) == (made in KEEP_LESS)
 
 
+class Maker:
+    """Makes rules, and is none."""
+
+    def __new__(cls, draft, target, k):
+        return NaiveSampling(draft, target, k)
+
+
+def test_of_a_class_that_makes_rules_it_is_not_known_that_it_couples_one_draft():
+    coin, other = memoryless(HALVES), memoryless(["1/4", "3/4"])
+    rule = UniversalTree(coin, other, "1x1", Maker)
+    assert rule.as_block is None
+    assert rule.expected() == UniversalTree(coin, other, "1x1", naive).expected()
+    assert rule.expected() < UniversalTree(coin, other, "1x1").expected()
+
+
 @pytest.mark.parametrize(
     ("nonsense", "message"),
     [
@@ -268,6 +284,21 @@ def test_drafted_trees_are_verified_by_the_law_of_the_outcomes(kind):
         exact = kind(*pair, rule.tree)
         assert within(counts, answered(exact), 400)
         assert exact.sample(rng).mass == 1
+
+
+@pytest.mark.parametrize("kind", VERIFIERS.values(), ids=VERIFIERS)
+def test_programs_over_all_branches_have_the_law_of_the_outcomes(kind):
+    """Where three children are deleted one after the other, of four tokens."""
+    rule = kind(
+        memoryless(["1/2", "1/4", "1/8", "1/8"]), memoryless(["1/8", "1/8", "1/4", "1/2"]), "3"
+    )
+    found = {
+        (outcome.accepted, token): outcome.mass * chance
+        for outcome in BlockRule.outcomes(rule)
+        for token, chance in enumerate(outcome.following(()))
+        if chance > 0
+    }
+    assert found == answered(rule)
 
 
 def test_a_deep_tree_is_verified():

@@ -1,5 +1,6 @@
 """The best rule from leaves to root (Theory, 48), and what others guarantee (Theory, 49)."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,10 +19,12 @@ from otspec.blocks import (
     decoded_law,
 )
 from otspec.blocks.base import enumerated_expected
+from otspec.blocks.trees.verifiers import planned_tree
 from otspec.blocks.trees.verifiers.planned_tree import concave_corners
 from otspec.models import memoryless
 from otspec.programs import DraftedNodes, TextProgram
 from otspec.rules import PooledSelection, RecursiveRejection
+from otspec.solvers import solve
 
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 FLOATS = memoryless([0.5, 0.5]), memoryless([0.25, 0.75])
@@ -88,6 +91,14 @@ def test_texts_are_the_targets_and_no_rule_from_the_leaves_keeps_more(models, tr
     assert rule.expected() <= PlannedBlock(draft, target, drafts, "one").expected()
 
 
+def test_a_node_of_less_weight_may_be_kept_where_something_is_left_of_it():
+    """Of three tokens: of two all that is left of such a node is kept below it."""
+    target = memoryless(["2/5", "2/5", "1/5"])
+    rule = PlannedTree(memoryless(["1/5", "3/10", "1/2"]), target, "2x1")
+    assert decoded_law(rule, 2) == dict(target.texts(2))
+    assert rule.expected() == enumerated_expected(rule)
+
+
 def test_floats_keep_the_same():
     rng = np.random.default_rng(2)
     for _ in range(4):
@@ -96,6 +107,23 @@ def test_floats_keep_the_same():
         floats = [memoryless(row / row.sum()) for row in rows]
         kept = PlannedTree(*floats, "2x1").expected()
         assert kept == pytest.approx(float(PlannedTree(*exact, "2x1").expected()), abs=1e-7)
+
+
+def test_a_plan_has_no_visits_below_0(monkeypatch):
+    """A solver in floats may leave a little less than nothing."""
+
+    def solved(program):
+        found = solve(program)
+        return replace(found, primal=np.where(found.primal > 0, found.primal, -1e-12))
+
+    monkeypatch.setattr(planned_tree, "solve", solved)
+    rule = PlannedTree(*FLOATS, "2x1")
+    _, _, plan = rule._solved((), rule.tree, 1.0)
+    orders = [order for each in plan.orders.values() for order in each]
+    assert any(order.mass == 0 for order in orders)
+    assert all(
+        order.mass >= 0 and (masses >= 0).all() for order in orders for masses in order.visits
+    )
 
 
 def test_one_path_is_block_verification():

@@ -152,6 +152,7 @@ def test_a_parent_after_its_child_is_refused(given_parents, says):
         ((np.int64(3),), (3,)),
         (np.array([2, 5]), (2, 5)),
         (range(1, 4), (1, 2, 3)),
+        ("9" * 99, (10**99 - 1,)),
     ],
 )
 def test_configurations_are_read(written, read):
@@ -163,7 +164,23 @@ def test_configurations_are_read(written, read):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "x", "4x", "x4", "4xx2", "4X2", "4*2", "4 x 2", "-1x2", "+4", "1.5", "²", "٣", "4,2"],
+    [
+        "",
+        "x",
+        "4x",
+        "x4",
+        "4xx2",
+        "4X2",
+        "4*2",
+        "4 x 2",
+        "-1x2",
+        "+4",
+        "1.5",
+        "²",
+        "٣",
+        "4,2",
+        "9" * 100,
+    ],
 )
 def test_text_that_is_no_configuration_is_refused(text):
     with pytest.raises(ValueError, match="write the children by depth, such as 4x2x1"):

@@ -77,6 +77,7 @@ def test_seconds_of_a_text_are_no_file_and_those_of_batches_are_between():
     assert as_load_seconds("1:1,3:2")(1, 2) == 1.5
     costs = as_load_seconds({1: "1:1,3:2", 5: 4, 7: 5})
     assert (costs(1, 2), costs(5, 9), costs(2, 3), costs.alone(3)) == (1.5, 4, 2.5, 2)
+    assert (costs(7, 1), costs(7, 90)) == (5, 5)
     for batch in (0, 8):
         message = f"batch is {batch}, and costs are given for 1 to 7 rows: measure them"
         with pytest.raises(ValueError, match=message):

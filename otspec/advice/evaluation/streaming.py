@@ -151,6 +151,12 @@ def work_on(
     return TextChances(rules, search.widest, levels, looked, drawn, off)
 
 
+def name_of(sources: Sequence[Source]) -> str:
+    """Return the name of one source, or how many there are."""
+    first, *others = sources
+    return f"{len(sources)} sources" if others else first.name
+
+
 def lengths_of(sources: Sequence[Source]) -> list[int]:
     """Return how many tokens each text of a source has, of sources found with their tokens."""
     return [source.tokens.shape[-1] for source in sources if source.tokens is not None]
@@ -169,7 +175,7 @@ def check_drawn(source: Source, warping: Warping, drawn: Warp) -> None:
 def advice_on(run: Run, work: TextChances, search: Search) -> list[Advice]:
     """Return the advice for each warping of a run that is finished."""
     sources = list(dict.fromkeys(chunk.source for chunk in run.chunks))
-    name = sources[0].name if len(sources) == 1 else f"{len(sources)} sources"
+    name = name_of(sources)
     return [
         advice_from(
             on_texts.TextEvidence(partial(_parts, run, work, number)),

@@ -5,10 +5,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from otspec._base import ArrowTable, Shown
-from otspec.advice.advice import interval_words
 from otspec.advice.evaluation.choices import Interval
 from otspec.frames import Rows, Tabular
-from otspec.reports.findings import interval_document
+from otspec.reports.findings import interval_document, interval_words
 
 
 @dataclass(frozen=True)

@@ -85,8 +85,7 @@ class Along(Frozen):
         at = np.minimum(index, count - 1)
 
         def products(values: Array) -> Array:
-            rows = np.where(there, values[at], 1.0)
-            return np.concatenate([np.ones((1, starts)), np.cumprod(rows, axis=0)])
+            return np.concatenate([np.ones((1, starts)), np.cumprod(values[at], axis=0)])
 
         if written:
             kept = levels_of_block(BlockVerification, depth, of_draft, of_target).astype(float)
@@ -187,7 +186,7 @@ def tallied(block: LoggedBlock, cuts: Sequence[Cut], depth: int) -> Tallied:
         least = np.ones((len(cuts), number, depth + 2))
         least[..., 1:-1], least[..., -1] = np.swapaxes(levels, 1, 2), 0.0
         starts = begun(least[..., :-1] - least[..., 1:])
-        starts[:, number if block.ended else max(0, number - depth + 1) :] = 0.0
+        starts[:, number if block.ended else number - depth + 1 :] = 0.0
     else:
         starts = np.ones((len(cuts), 1))
     calls = starts.sum(axis=1)

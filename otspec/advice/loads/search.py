@@ -9,7 +9,7 @@ import numpy as np
 from otspec._base import Array, as_instance, as_list, as_real
 from otspec.advice.api import blocks_in, is_paths
 from otspec.advice.evaluation.choices import NO_DRAFT
-from otspec.advice.evaluation.streaming import check_drawn, lengths_of, sources_at
+from otspec.advice.evaluation.streaming import check_drawn, lengths_of, name_of, sources_at
 from otspec.advice.loads.advice import Load, LoadAdvice
 from otspec.advice.loads.cuts import TREE, WHOLE, Cut, Tallied, cuts_of, tallied
 from otspec.advice.on_texts import FoldedTally
@@ -86,7 +86,7 @@ class LoadSearch:
         for cluster, block in logged.texts:
             found = tallied(block, cuts, depth)
             before = [sums[cluster]] if cluster in sums else []
-            sums[cluster] = Tallied.joined(_sum, [*before, found])
+            sums[cluster] = Tallied.joined(lambda it: np.sum(it, axis=0), [*before, found])
         if not sums:
             raise ValueError("logs is empty: at least one logged text is needed")
         whole = Tallied.joined(np.stack, sums.values())
@@ -96,10 +96,6 @@ class LoadSearch:
             for row in _at(batch, cuts, whole, self.draft, self.target)
         ]
         return LoadAdvice(Rows(rows, Load, logged.source), len(sums), logged.source)
-
-
-def _sum(parts: Sequence[Array]) -> Array:
-    return np.sum(parts, axis=0)
 
 
 def _at(
@@ -233,7 +229,6 @@ def _texts_of(logs: Any, warping: Warping, drawn: Warp) -> LoggedTexts:
 
 def texts_in(sources: Sequence[Source], warping: Warping, drawn: Warp) -> LoggedTexts:
     """Return the texts of files, which are read as they are looked at."""
-    name = sources[0].name if len(sources) == 1 else f"{len(sources)} sources"
 
     def texts() -> Iterator[tuple[Hashable, LoggedBlock]]:
         for number, source in enumerate(sources):
@@ -245,4 +240,4 @@ def texts_in(sources: Sequence[Source], warping: Warping, drawn: Warp) -> Logged
                 for each in whole.texts(0, source.positions, warping, drawn):
                     yield (number, each.cluster), each.block()
 
-    return LoggedTexts(texts(), min(lengths_of(sources)), f"{name} ({warping})")
+    return LoggedTexts(texts(), min(lengths_of(sources)), f"{name_of(sources)} ({warping})")

@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from otspec._base import Number, as_real
 from otspec.blocks.policies.base import Grow, Policy, named
 from otspec.blocks.policies.sequence_race import sequence_race
@@ -15,6 +13,7 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution, as_k
 from otspec.drafts.single import likeliest
 from otspec.models import Model, Prefix
+from otspec.rules.lossy.base import entropy
 
 Test = Callable[[Any, Any], bool]
 """Whether to cut: of the probability of a token, and of its path with it."""
@@ -143,12 +142,6 @@ def keeping(cut: Test) -> Callable[[Prefix, Model], list[int]]:
         return [token for token, mass in enumerate(row) if not cut(mass, path * mass)]
 
     return keep
-
-
-def entropy(row: Distribution) -> float:
-    """Return the entropy of a distribution, in nats."""
-    masses = row.astype(float)
-    return -float((masses * np.log(np.where(masses > 0, masses, 1))).sum())
 
 
 def by_load(length: int) -> Grow:

@@ -12,7 +12,6 @@ from otspec._base.tables import listed, print_table, say
 from otspec.advice.advice import (
     Advice,
     document_of,
-    interval_words,
     percent_words,
     sentences,
     short,
@@ -28,6 +27,7 @@ from otspec.cli.shared import arguments, options, output, run_paths
 from otspec.cli.shared.trees import read_tree
 from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.datasets.english_letters import logged_file
+from otspec.reports.findings import interval_words
 from otspec.traces import Warping
 from otspec.traces.readers import Source
 
@@ -60,8 +60,8 @@ _ROWS = 10  # choices that are shown, beside the best of each rule
 )  # fmt: skip
 @click.option(
     "--total-variation", type=float, metavar="DISTANCE",
-    help="Also say what a lossy shortcut gains at best on a chain: the law of each token may be "
-    "off by so much.",
+    help="Also say how much a lossy shortcut can gain on a chain, if the distribution of each "
+    "token may be off by this much.",
 )  # fmt: skip
 @click.option(
     "--batch", "batches", type=click.IntRange(1, 1_000_000), multiple=True, metavar="ROWS",

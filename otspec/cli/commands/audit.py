@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -20,7 +20,7 @@ from otspec.auditing.declared import (
 )
 from otspec.auditing.sandbox import attempt
 from otspec.cli.commands import audit_kernel as kernels
-from otspec.cli.shared import arguments, options, output
+from otspec.cli.shared import arguments, options, output, progress
 from otspec.rules import RULES
 from otspec.rules.lossy import LOSSY_RULES
 
@@ -165,15 +165,12 @@ def _imported(name: str, traceback: bool) -> Callable[..., Any]:
     return arguments.imported(name, instead, f"{MAKES}; or {AUDITED}", traceback)
 
 
-def _with_progress(count: int, **asked: Any) -> Any:
+def _with_progress(count: int, **asked: Any) -> Iterator[Instance]:
     instances = random_instances(count, **asked)
-    if not sys.stderr.isatty():
-        return instances
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    return track(instances, description="instances", total=count, console=console, transient=True)
+    with progress.working(count, "instances") as done:
+        for instance in instances:
+            yield instance
+            done()
 
 
 def _print(rule: str, report: SearchReport) -> None:

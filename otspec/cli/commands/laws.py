@@ -11,7 +11,12 @@ from otspec.cli.shared import options, output, run_paths
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, LAWS
 from otspec.frames import Rows
-from otspec.reports.findings import interval_document, restrictions_of, warpings_document
+from otspec.reports.findings import (
+    interval_document,
+    interval_words,
+    restrictions_of,
+    warpings_document,
+)
 from otspec.traces import Warping
 from otspec.traces.comparison import MOST_SLOW
 from otspec.traces.draft_laws import LawMeans, law_means
@@ -113,15 +118,10 @@ def _cells(mean: LawMeans) -> tuple[str, ...]:
     return (
         f"{mean.draft_temperature:g}", f"{mean.temperature:g}", str(mean.k), mean.drafts,
         mean.rule or "none", f"{mean.acceptance:.4f}" if mean.rule else "", f"{mean.optimum:.4f}",
-        _interval(mean.optimum_interval), f"{mean.above_iid:+z.4f}",
-        _interval(mean.above_iid_interval),
+        interval_words(mean.optimum_interval, 4), f"{mean.above_iid:+z.4f}",
+        interval_words(mean.above_iid_interval, 4),
         "" if math.isnan(mean.independence_price) else f"{mean.independence_price:z.4f}",
     )  # fmt: skip
-
-
-def _interval(ends: tuple[float, float]) -> str:
-    low, high = ends
-    return "" if low != low else f"{low:z.4f} to {high:z.4f}"
 
 
 def _meaning(temperatures: TemperaturePair, means: Sequence[LawMeans]) -> str:

@@ -14,7 +14,7 @@ from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.frames import Rows
 from otspec.logged import ENGINE_FORMS, AcceptLengths, Ratio
 from otspec.logged.replay import as_rule_tree
-from otspec.reports.findings import interval_document, warpings_document
+from otspec.reports.findings import interval_document, interval_words, warpings_document
 from otspec.traces import Warping
 from otspec.traces.accept_lengths import CountedCalls, check_depth, of_target, rule_named
 from otspec.traces.readers import Source
@@ -220,6 +220,6 @@ def _cells(row: _Row) -> tuple[str, ...]:
     length = lengths.acceptance_length
     return (
         row.tree.text, row.rule.title, f"{length.value:.4f}",
-        "" if length.low != length.low else f"{length.low:.4f} to {length.high:.4f}",
+        interval_words(length[1:], 4),
         f"{lengths.tokens_per_call.value:.4f}", f"{lengths.acceptance_rate.value:.4f}",
     )  # fmt: skip

@@ -1,6 +1,5 @@
 """Whole decoders of Hugging Face form and of mlx-lm: small models that have logits and a cache."""
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ from otspec._base import as_callable, as_flag, needed
 from otspec.conformance.adapters.forms import Tensor, as_array, tensor_of, torch_itself
 from otspec.conformance.adapters.shapes import Renamed, parameters_of
 from otspec.conformance.adapters.table_models import table_class, table_model
+from otspec.conformance.cases.calling import wanted_by
 from otspec.conformance.engines import TextEngine, one_by_one
 
 DRAFTED = 2  # default number of tokens that a step drafts
@@ -59,7 +59,8 @@ def hugging_face_decoder(
 
         check(hugging_face_decoder(engine), kind="block", mode="pipeline", arrays="torch")
     """
-    names = _taken(function)
+    parameters_of(function)  # refuses what has none
+    names = tuple(wanted_by(function, (*TextEngine.names, *TextEngine.random)))
     begins, at_once = as_flag(prompt, "prompt"), as_flag(batch, "batch")
     library = as_flag(transformers, "transformers")
     if library:
@@ -82,20 +83,6 @@ def hugging_face_decoder(
     taken = (*fixed, *(name for name in names if name not in (*fixed, "ids")))
     engine = Renamed(said, taken)
     return _Decoder(engine if at_once else one_by_one(engine), taken)
-
-
-def _taken(function: Any) -> tuple[str, ...]:
-    """Return the parameters that a decoder is given: without a default, or known by name."""
-    parameters_of(function)
-    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return tuple(
-        name
-        for name, parameter in inspect.signature(function).parameters.items()
-        if parameter.kind not in variable
-        and (
-            parameter.default is parameter.empty or name in (*TextEngine.names, *TextEngine.random)
-        )
-    )
 
 
 class _Decoder(Renamed):

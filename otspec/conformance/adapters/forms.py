@@ -164,7 +164,8 @@ def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, Te
             # The root holds the last token of the text, which no path is chosen by.
             slots = np.array([0, *tokens])
             candidates = tensor_of(np.where(paths < 0, -1, slots[paths])).to(logits.device)
-            path, kept, weights = function(logits[row, paths], candidates, _unchanged)
+            # A processor of transformers at temperature 1 leaves logits as they are.
+            path, kept, weights = function(logits[row, paths], candidates, lambda _, rows: rows)
             slot = paths[int(path), int(kept)]
             if slot < 0:
                 raise ValueError(f"the function keeps {int(kept)} nodes of a shorter path")
@@ -173,8 +174,3 @@ def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, Te
         return np.array(nodes, dtype=np.int64), draw(torch_itself().stack(following))
 
     return verify
-
-
-def _unchanged(_: Any, logits: Any) -> Any:
-    """Warp logits by nothing, as a processor of transformers at temperature 1."""
-    return logits

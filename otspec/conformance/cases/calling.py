@@ -1,7 +1,7 @@
 """Calling a verifier with the arrays, and the kind of randomness, that it asks for."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,6 +18,16 @@ LENGTHS = ("lengths", "mask")  # parameters that say how many drafts a row has
 ARRAYS = ("draft", "target", "drafts", *LENGTHS, "parents")  # parameters of a verifier
 CORRECTIONS = "corrections"  # returned, and taken with the next block of a text
 RANDOMNESS = ("rng", "generator", "seed", "uniforms")  # none of them: the global generators
+
+
+def wanted_by(function: Any, known: Collection[str]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a function without a default, and those that are known."""
+    return {
+        name: parameter
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        and (name in known or parameter.default is parameter.empty)
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,20 +62,12 @@ class Verifier(Frozen):
     def wanted(self) -> dict[str, inspect.Parameter]:
         """The parameters without a default, and those that are known."""
         try:
-            parameters = inspect.signature(self.function).parameters
+            return wanted_by(self.function, (*self.names, *self.random))
         except (TypeError, ValueError) as error:
             raise ValueError(
                 "verifier does not tell its parameters: wrap it in a function with names of "
                 + ", ".join(self.names)
             ) from error
-        known = (*self.names, *self.random)
-        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        return {
-            name: parameter
-            for name, parameter in parameters.items()
-            if parameter.kind not in variable
-            and (name in known or parameter.default is parameter.empty)
-        }
 
     def check_kind(self, kind: Kind) -> None:
         """Refuse parameters that a kind does not have."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -120,9 +120,9 @@ class Left(NamedTuple):
     mass: float
 
 
-def model_of(rows: Array) -> Model:
+def model_of(rows: Any) -> Model:
     """Return the model of a table: the first row, and those after each symbol."""
-    table: dict[tuple[int, ...], Array] = {(): rows[0]}
+    table: dict[tuple[int, ...], Any] = {(): rows[0]}
     table.update({(symbol,): row for symbol, row in enumerate(rows[1:])})
     return TableModel(table, normalize=True)
 

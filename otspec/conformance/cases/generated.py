@@ -44,6 +44,7 @@ class Texts(Kind):
 
     step: Kind  # what is drafted in one step, a block or a tree
     law: str = "iid"  # of no matter: the engine drafts
+    count: int | None = None  # tokens of a text; None: one more than one step gives at most
     name: ClassVar[str] = "texts"
 
     @property
@@ -53,8 +54,8 @@ class Texts(Kind):
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """The text has one token more than one step gives at most; no marks tell its steps."""
-        return (self.step.length,)
+        """No marks tell the steps of a text."""
+        return (self.step.length if self.count is None else self.count - 1,)
 
     def arrays(self, case: Case, sample: Sample) -> dict[str, Array]:
         """Return the tokens of the prompts, shape (size, 1)."""
@@ -68,18 +69,6 @@ class Texts(Kind):
         """Read texts without their prompts, shape (size, T)."""
         shape = (len(sample.variants), self.length)
         return Answer(symbols_of(integers(answer, shape, "texts"), case), None)
-
-
-@dataclass(frozen=True)
-class Said(Texts):
-    """Texts of a given length."""
-
-    count: int = 1  # tokens of a text
-
-    @property
-    def kept(self) -> tuple[int, ...]:
-        """No marks tell steps."""
-        return (self.count - 1,)
 
 
 def _undrafted(variants: IntArray, case: Case, rng: np.random.Generator) -> Sample:

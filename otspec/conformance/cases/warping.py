@@ -86,14 +86,23 @@ def neutral(case: Case) -> Case:
 
 def warped_by(case: Case, pairs: Sequence[Pair], logits: Array) -> Warped:
     """Return a case whose variants are warped by their own settings; these are target's logits."""
+    allowed = np.ones((case.variants, case.n), dtype=bool)
+    return _of_logits(case, pairs, logits_of(case.draft), logits, allowed)
+
+
+def _of_logits(
+    case: Case, pairs: Sequence[Pair], draft: Array, target: Array, allowed: Array, **more: Any
+) -> Warped:
+    """Return a case with logits in place of its rows, what is allowed, and other fields."""
     given = {each.name: getattr(case, each.name) for each in fields(Case)}
-    draft = logits_of(case.draft)
+    masked = np.where(allowed[:, None], target, -np.inf)
     settings, draft_settings = zip(*pairs, strict=True)
+    given |= {"draft": _each(draft, draft_settings), "target": _each(masked, settings)}
     return Warped(
-        **given | {"draft": _each(draft, draft_settings), "target": _each(logits, settings)},
+        **given | more,
         draft_logits=draft,
-        target_logits=logits,
-        allowed=np.ones((case.variants, case.n), dtype=bool),
+        target_logits=target,
+        allowed=allowed,
         settings=settings,
         draft_settings=draft_settings,
     )
@@ -104,11 +113,7 @@ def engine_settings(wanted: Sequence[str], turn: int, logits: Array, vocabulary:
 
     The variants of a case differ if it takes settings of rows, and some are greedy then.
     """
-    own = {name for name in wanted if name in SETTINGS}
-    shared = {ROWS_OF.get(name, name) for name in own} & set(WARPS)
-    parts = {name.removeprefix("draft_") for name in own if name.startswith("draft_")}
-    apart = {ROWS_OF.get(name, name) for name in parts}
-    each = any(name.removeprefix("draft_") in ROWS_OF for name in own)
+    each, shared, apart = _asked(wanted)
     tried = [*WARPINGS, *([GREEDY] if each else []), {}]
     pairs: list[Pair] = []
     for variant, rows in enumerate(logits):
@@ -124,6 +129,13 @@ def engine_settings(wanted: Sequence[str], turn: int, logits: Array, vocabulary:
             target = {name: target[name] for name in target if name == "temperature"}
         pairs.append((target, draft if apart else target))
     return pairs if any(target or draft for target, draft in pairs) else []
+
+
+def _asked(wanted: Sequence[str]) -> tuple[bool, set[str], set[str]]:
+    """Return whether settings of rows are asked for, and which of the target and of the draft."""
+    own = [name.removeprefix("draft_") for name in wanted if name.startswith("draft_")]
+    shared, apart = ({ROWS_OF.get(it, it) for it in some} & set(WARPS) for some in (wanted, own))
+    return any(it in ROWS_OF for it in (*wanted, *own)), shared, apart
 
 
 def _repeated(settings: Sequence[Mapping[str, Any]], count: int) -> tuple[Mapping[str, Any], ...]:
@@ -153,10 +165,7 @@ def clear(logits: Array, settings: Mapping[str, Any]) -> bool:
 
 def warped_cases(bases: Mapping[str, Any], wanted: Sequence[str]) -> Iterator[Case]:
     """Yield cases for a verifier that asks for settings, or for a mask."""
-    each = any(name.removeprefix("draft_") in ROWS_OF for name in wanted)
-    plain = {ROWS_OF.get(name, name) for name in wanted} & set(WARPS)
-    parts = {name.removeprefix("draft_") for name in wanted if name.startswith("draft_")}
-    apart = {ROWS_OF.get(name, name) for name in parts} & set(WARPS)
+    each, plain, apart = _asked(wanted)
     # The draft is warped as the target is, if a verifier has its logits; else it is what it is.
     own = apart or (plain if "draft_logits" in wanted else set())
     tried = [*WARPINGS, *([GREEDY] if each else [])]
@@ -200,19 +209,7 @@ def _warped(small: Case, pairs: Sequence[Pair], words: str, mask: bool = False) 
     allowed = np.ones((len(pairs), small.n), dtype=bool)
     if mask:
         allowed[:, np.argmax(small.target[0, 0])] = False
-    masked = np.where(allowed[:, None], target, -np.inf)
-    settings, draft_settings = zip(*pairs, strict=True)
-    return Warped(
-        name=small.name + words,
-        draft=_each(draft, draft_settings),
-        target=_each(masked, settings),
-        symbols=small.symbols,
-        draft_logits=draft,
-        target_logits=target,
-        allowed=allowed,
-        settings=settings,
-        draft_settings=draft_settings,
-    )
+    return _of_logits(small, pairs, draft, target, allowed, name=small.name + words)
 
 
 def _each(logits: Array, settings: Sequence[Mapping[str, Any]]) -> Array:

@@ -199,7 +199,7 @@ class Check(Frozen):
             law = joint_law(self.maker, task.kind, task.case)
             laws.append(joint_statistics(task.kind, task.case, law))
         detect = task.wanted(self.detect, self.coarse)
-        # Pairs of independent answers agree alike whatever their law, a rounded one, too.
+        # Whether answers are independent does not depend on their law, even if that is rounded.
         rounding = 0.0 if issubclass(task.batches, Pairs) else self.rounding
         share = alarm / len(laws)
         needs = [requirement_of(each[-1].expected, detect, share, rounding, most) for each in laws]

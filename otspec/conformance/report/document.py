@@ -40,17 +40,15 @@ def document_of(report: Report) -> dict[str, Any]:
         "detectable": report.detectable,
         "required": report.require,
         "missed": MISS,
-        "needed": _needed(report) if _short(report) and report.mode != "exact" else None,
+        "needed": {"budget": report.budget_needed, "seconds": _finite(report.seconds_needed)}
+        if _short(report) and report.mode != "exact"
+        else None,
         "false_alarm": report.false_alarm,
         "findings": [_finding(finding) for finding in report.findings],
         "cases": [_case(tried) for tried in report.cases],
         "notes": list(report.notes),
         "what_to_do": steps_of(report),
     }
-
-
-def _needed(report: Report) -> dict[str, float | None]:
-    return {"budget": report.budget_needed, "seconds": _finite(report.seconds_needed)}
 
 
 def verdict_of(report: Report) -> str:

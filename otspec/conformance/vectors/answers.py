@@ -1,6 +1,5 @@
 """What named rules answer, to drafts exactly and to given uniform numbers: reference vectors."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import product
@@ -10,9 +9,11 @@ import numpy as np
 
 from otspec import batch
 from otspec._base import Array, children_of
-from otspec.blocks import BLOCK_RULES
+from otspec.blocks import BLOCK_RULES, BlockRule, DraftedTree, DraftSelection, TokenTree, as_shape
+from otspec.conformance.cases.drafting import model_of
+from otspec.conformance.cases.kinds import Tree
 from otspec.conformance.cases.library import TABLES
-from otspec.models import TableModel
+from otspec.conformance.exact_check import drawn_from
 from otspec.rules import RULES
 
 Row = tuple[Fraction, ...]
@@ -60,26 +61,13 @@ class Group(NamedTuple):
 
     def drafted(self) -> Iterator[tuple[Drafts, Fraction]]:
         """Yield the tuples of drafts, with their probabilities."""
-        for drafts in product(range(len(self.pair.draft[0])), repeat=len(self.parents)):
-            mass = self._mass(drafts)
-            if mass:
-                yield drafts, mass
-
-    def _mass(self, drafts: Drafts) -> Fraction:
-        mass, rows = Fraction(1), self.rows(self.pair.draft, drafts)
-        for children, row in zip(children_of(self.parents), rows, strict=True):
-            left = Fraction(1)
-            for place, child in enumerate(children):
-                token = drafts[child]
-                if self.distinct and token in (drafts[other] for other in children[:place]):
-                    return Fraction(0)
-                mass *= row[token] / left
-                left -= row[token] if self.distinct else 0
-        return mass
+        law = "without-replacement" if self.distinct else "iid"
+        for drafts, _, mass in sorted(drawn_from(Tree(self.parents, law), self.pair.draft)):
+            yield drafts, mass
 
     def answers(self, drafts: Drafts) -> Answers:
         """Return the law of what the rule answers to drafts."""
-        return _LAWS[self.kind](self, drafts)
+        return (_of_tokens if self.kind == "tokens" else _of_models)(self, drafts)
 
     def emitted(self, drafts: Drafts, mark: int, token: int) -> Drafts:
         """Return the tokens of an answer."""
@@ -102,43 +90,20 @@ def _of_tokens(group: Group, drafts: Drafts) -> Answers:
     })  # fmt: skip
 
 
-def _of_block(group: Group, drafts: Drafts) -> Answers:
-    models = (_model(group.pair.draft), _model(group.pair.target))
-    rule = BLOCK_RULES[group.rule](*models, len(drafts))
+def _of_models(group: Group, drafts: Drafts) -> Answers:
+    models = model_of(group.pair.draft), model_of(group.pair.target)
+    if group.kind == "block":
+        rule: BlockRule = BLOCK_RULES[group.rule](*models, len(drafts))
+    else:
+        shape = as_shape(TokenTree(group.parents))
+        rule = DraftSelection(*models, shape, RULES[group.rule], merge=False)
+    drafted = DraftedTree.of_models(drafts, group.parents, *models)
     return _positive({
-        (len(outcome.accepted), token): outcome.mass * mass
-        for outcome in rule.outcomes_of(rule.drafted(drafts))
+        (drafted.node(outcome.accepted) + (group.kind == "block"), token): outcome.mass * mass
+        for outcome in rule.outcomes_of(drafted)
         for token, mass in enumerate(outcome.following(()).tolist())
     })  # fmt: skip
 
-
-def _of_tree(group: Group, drafts: Drafts) -> Answers:
-    """Go down from the text: a token that is a child of the node goes on there, as the first."""
-    found: defaultdict[tuple[int, int], Fraction] = defaultdict(Fraction)
-    open_nodes = [(-1, Fraction(1))]
-    family = children_of(group.parents)
-    drafted, wanted = (group.rows(table, drafts) for table in (group.pair.draft, group.pair.target))
-    while open_nodes:
-        node, mass = open_nodes.pop()
-        children = family[node + 1]
-        tokens = [drafts[child] for child in children]
-        law = wanted[node + 1]
-        if children:
-            rule = RULES[group.rule].of_pair(drafted[node + 1], law, len(children))
-            law = tuple(rule.kernel(tokens).tolist())
-        for token, chance in enumerate(law):
-            if chance and token in tokens:
-                open_nodes.append((children[tokens.index(token)], mass * chance))
-            elif chance:
-                found[node, token] += mass * chance
-    return found
-
-
-_LAWS: dict[str, Callable[[Group, Drafts], Answers]] = {
-    "tokens": _of_tokens,
-    "block": _of_block,
-    "tree": _of_tree,
-}
 
 SHAPES: dict[str, tuple[tuple[str, tuple[int, ...], bool], ...]] = {
     "tokens": (
@@ -177,11 +142,6 @@ def _pairs() -> Iterator[Pair]:
 
 def _scaled(weights: tuple[int, ...]) -> Row:
     return tuple(Fraction(weight, sum(weights)) for weight in weights)
-
-
-def _model(table: tuple[Row, ...]) -> TableModel:
-    first, *others = table
-    return TableModel({(): first, **{(token,): row for token, row in enumerate(others)}})
 
 
 def _positive(answers: Answers) -> Answers:

@@ -1,7 +1,7 @@
 """Couplings of whole blocks, and their plans (Theory, 8; Block, def. 1 and eqs. 3-5)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -101,19 +101,20 @@ class BlockPlan(Frozen):
                 ends[len(head)][drafted_texts.place_of(head, n)] += masses[number, place]
         return PathPlan.of(self.bound(), selected, drafted_texts.summed_below(tuple(ends), n))
 
-    def _kept(self) -> arithmetic.Array:
-        """Return how many tokens each set keeps of each block."""
-        n, length = self.drafted.n, self.drafted.depth
-        kept = np.zeros(self.coupled.shape, dtype=np.intp)
-        for number, texts in enumerate(self.drafted.sets):
-            for text in texts:
-                beyond = n ** (length - len(text))
-                blocks = slice(
-                    drafted_texts.place_of(text, n) * beyond,
-                    (drafted_texts.place_of(text, n) + 1) * beyond,
-                )
-                kept[number, blocks] = np.maximum(kept[number, blocks], len(text))
-        return kept
+    def _kept(self) -> arithmetic.IntArray:
+        return kept_tokens(self.drafted.candidates, self.drafted.n, self.drafted.depth)
+
+
+def kept_tokens(sets: Iterable[Sequences], n: int, length: int) -> arithmetic.IntArray:
+    """Return how many tokens each set of sequences keeps of each block, shape (d, n**length)."""
+    rows = []
+    for sequences in sets:
+        row = np.zeros(n**length, dtype=np.intp)
+        for kept in range(1, length + 1):
+            for text in {sequence[:kept] for sequence in sequences if len(sequence) >= kept}:
+                row.reshape(n**kept, -1)[drafted_texts.place_of(text, n)] = kept
+        rows.append(row)
+    return np.array(rows)
 
 
 class BlockCoupling(Frozen, ABC):
@@ -139,16 +140,8 @@ class BlockCoupling(Frozen, ABC):
         """Return how many different things may be drafted."""
 
     @abstractmethod
-    def _draft_law(self) -> tuple[arithmetic.IntArray, arithmetic.Array]:
-        """Return their name indices, (d, ·), and their probabilities, (d,)."""
-
-    @abstractmethod
-    def _kept(self, blocks: arithmetic.IntArray) -> arithmetic.IntArray:
-        """Return how many tokens of each block are kept of each draft: (b, L) -> (d, b)."""
-
-    @abstractmethod
-    def _sets(self) -> Mapping[Sequences, arithmetic.Number]:
-        """Return what may be drafted as sets of sequences, and their probabilities."""
+    def _draft_law(self) -> tuple[arithmetic.IntArray, Mapping[Sequences, arithmetic.Number]]:
+        """Return their name indices, (d, ·), and each as a set of sequences with its mass."""
 
     def size(self) -> Size:
         """Return the size of the program."""
@@ -158,7 +151,8 @@ class BlockCoupling(Frozen, ABC):
     def build(self) -> LinearProgram:
         """Build the linear program."""
         check_size(self.name, self.size(), self.smaller)
-        names, draft = self._draft_law()
+        names, law = self._draft_law()
+        draft = arithmetic.as_numbers(list(law.values()), "candidates")
         blocks, target = block_law(self.target, self.length, "target")
         drafted, output = np.indices((len(draft), len(blocks)), dtype=np.intp).reshape(2, -1)
         model = ProgramBuilder(draft)
@@ -167,13 +161,14 @@ class BlockCoupling(Frozen, ABC):
         mass = model.columns("pi", arrow(names[drafted], blocks[output]), 0, np.inf)
         model.put(drafts[drafted], mass)
         model.put(outputs[output], mass)
-        kept = np.minimum(self._kept(blocks), ends(self.target, blocks)).ravel()
+        kept = kept_tokens(law, self.n, self.length)
+        kept = np.minimum(kept, ends(self.target, blocks)).ravel()
         return model.program(self.title, Sense.MAXIMIZE, mass, kept.astype(draft.dtype))
 
     def plan(self, solver: SolverName | None = None) -> BlockPlan:
         """Return a best coupling; by default the solver is "rational" if exact, else "highs"."""
         solution = solve(self.build(), solver)
-        sets = self._sets()
+        _, sets = self._draft_law()
         possible = {each: mass for each, mass in sets.items() if mass > 0}
         drafted = DraftedSets(possible, self.n).up_to_end(self.target)
         # What is drafted is cut where the target's text ends, blocks where nothing more is drafted.
@@ -228,17 +223,10 @@ class BlockProgram(BlockCoupling):
     def _drafted(self) -> int:
         return arithmetic.counted_power(self.n, self.length)
 
-    def _draft_law(self) -> tuple[arithmetic.IntArray, arithmetic.Array]:
-        return block_law(self.draft, self.length, "draft")
-
-    def _kept(self, blocks: arithmetic.IntArray) -> arithmetic.IntArray:
-        same = blocks[:, None] == blocks
-        return np.cumprod(same, axis=2).sum(axis=2)
-
-    def _sets(self) -> Mapping[Sequences, arithmetic.Number]:
-        blocks, masses = self._draft_law()
+    def _draft_law(self) -> tuple[arithmetic.IntArray, Mapping[Sequences, arithmetic.Number]]:
+        blocks, masses = block_law(self.draft, self.length, "draft")
         pairs = zip(map(tuple, blocks.tolist()), masses.tolist(), strict=True)
-        return {frozenset([block]): mass for block, mass in pairs}
+        return blocks, {frozenset([block]): mass for block, mass in pairs}
 
 
 def ends(model: LanguageModel, blocks: arithmetic.IntArray) -> arithmetic.IntArray:

@@ -141,7 +141,7 @@ class DrawnDrafts(Estimated):
         (tuples, which), rule = self.drawn, self.rule
         accepted = np.zeros((rule.k, len(rule.target)))
         for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
-            add_first(accepted, x, rule.kernel(x).astype(float) * (count / self.size))
+            add_first(accepted, x, rule.kernel(x).astype(float), count / self.size)
         return Estimates.of_means(accepted, self.size)
 
     def of_token(self, y: int) -> Estimate:
@@ -159,10 +159,10 @@ class DrawnDrafts(Estimated):
         return [Estimate.of_mean(row[which]) for row in hits]
 
 
-def add_first(accepted: Array, drafts: Sequence[int], row: Array) -> None:
-    """Add what the outputs of some drafts are likely to be, each at the first draft that it is."""
+def add_first(accepted: Array, drafts: Sequence[int], row: Array, mass: Number) -> None:
+    """Add the law of the output given drafts of some mass, each token at the first draft of it."""
     for token in sorted(set(drafts)):
-        accepted[drafts.index(token), token] += row[token]
+        accepted[drafts.index(token), token] += mass * row[token]
 
 
 FEW = 20_000  # most draft tuples that are enumerated to say which draft is accepted
@@ -218,7 +218,7 @@ def enumerated_by_position(rule: Rule) -> Array:
     # In the kernel's arithmetic: a plan in floats may have an exact target.
     accepted = zeros((rule.law.k, len(rule.target)), like=rule.kernel(tuples[0].tolist()))
     for x, mass in zip(tuples, masses, strict=True):
-        add_first(accepted, x.tolist(), mass * rule.kernel(x))
+        add_first(accepted, x.tolist(), rule.kernel(x), mass)
     return accepted
 
 

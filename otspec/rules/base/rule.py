@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base import Array, Frozen, Number, as_generator, as_number, memory
+from otspec._base import Array, Frozen, Number, as_generator, as_number, is_exact, memory
 from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
@@ -117,7 +117,13 @@ class Rule(Frozen, ABC):
 
     def kernel(self, x: Sequence[int]) -> Distribution:
         """Return the law of the output given k drafts, shape (n,); ``ValueError`` for others."""
-        return self.joint_kernel(x).sum(axis=0)
+        joint = self.joint_kernel(x)
+        if not is_exact(joint):
+            return joint.sum(axis=0)
+        law = joint[-1].copy()
+        for position, token in np.argwhere(joint[:-1]).tolist():  # a fraction of 0 is slow to add
+            law[token] += joint[position, token]
+        return law
 
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
         """Draw the output for k drafts, and whether it is one of them; else ``ValueError``."""

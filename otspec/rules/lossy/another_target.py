@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from otspec._base import Number, as_real, cached_property, zeros
+from otspec._base import Number, cached_property, zeros
 from otspec.distributions import Distribution
 from otspec.rules.lossy import base
 from otspec.rules.lossy.base import LARGEST, AgainstAnother
@@ -70,11 +70,7 @@ class FuzzyVerification(AgainstAnother):
     title: ClassVar[str] = "fuzzy verification"
     source: ClassVar[str] = "Holsman et al."
 
-    threshold: float = field(default=0.3, kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        self._hold(threshold=float(as_real(self.threshold, "threshold", 0)))
+    threshold: float = field(default=0.3, kw_only=True, metadata=base.FROM_ZERO)
 
     @cached_property
     def divergence(self) -> float:

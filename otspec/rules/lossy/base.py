@@ -5,11 +5,12 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base import Registry, as_real, cached_property, shown, subclass_of
+from otspec._base import Registry, as_choice, as_real, cached_property, shown, subclass_of
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
 from otspec.chance import Chance
 from otspec.coupling import Coupling
@@ -82,9 +83,8 @@ class LossyRule(PairRule):
         super().__post_init__(normalize)
         for each in fields(self):
             if each.metadata:
-                given = getattr(self, each.name)
-                checked = as_parameter(given, each.name, self.draft, **each.metadata)
-                self._hold(**{each.name: checked})
+                given, check = getattr(self, each.name), each.metadata["check"]
+                self._hold(**{each.name: check(given, each.name, self.draft)})
 
     @property
     @abstractmethod
@@ -103,7 +103,7 @@ LARGEST = 1e300  # the bound of parameters that have no other
 
 def between(least: float, most: float, *, open_below: bool = False) -> dict[str, Any]:
     """Return the metadata of a field that is a parameter: a number between bounds."""
-    return {"least": least, "most": most, "open_below": open_below}
+    return {"check": partial(as_parameter, least=least, most=most, open_below=open_below)}
 
 
 def as_parameter(
@@ -161,8 +161,12 @@ class AcceptOrReplace(LossyRule):
         return 0 if chance.accept(self.chances[drafts[0]]) else self.replacement
 
 
+FROM_ZERO: dict[str, Any] = {"check": lambda value, name, _: float(as_real(value, name, 0))}
+"""The metadata of a parameter that is a float, at least 0."""
 REPLACEMENTS = ("greedy", "target")
 """What some rules put in the place of a draft: the target's likeliest token, or a draw from it."""
+REPLACED: dict[str, Any] = {"check": lambda value, name, _: as_choice(value, name, REPLACEMENTS)}
+"""The metadata of a parameter that is one of these."""
 
 
 def replaced_by(choice: str, target: Distribution) -> Distribution:

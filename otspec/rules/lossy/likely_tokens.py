@@ -4,16 +4,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from otspec._base import Array, Number, as_number, cached_property, zeros
-from otspec._base.arguments import as_choice, as_integer, as_real
+from otspec._base import Array, Number, as_integer, as_number, cached_property, zeros
 from otspec.chance import Chance
 from otspec.distributions import LARGEST_K, Distribution, normalized
 from otspec.drafts import SingleDraftLaw, TopK
 from otspec.drafts.single import likeliest
 from otspec.rules.lossy import base
-from otspec.rules.lossy.base import REPLACEMENTS, AcceptOrReplace, LossyRule
+from otspec.rules.lossy.base import AcceptOrReplace, LossyRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +103,7 @@ class TypicalAcceptance(AcceptOrReplace):
 
     epsilon: Number = field(default=Fraction(9, 100), kw_only=True, metadata=base.between(0, 1))
     delta: Number = field(default=Fraction(3, 10), kw_only=True, metadata=base.between(0, 1))
-    otherwise: str = field(default="greedy", kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        self._hold(otherwise=as_choice(self.otherwise, "otherwise", REPLACEMENTS))
+    otherwise: str = field(default="greedy", kw_only=True, metadata=base.REPLACED)
 
     @cached_property
     def threshold(self) -> Number:
@@ -155,15 +150,8 @@ class RollbackPolicy(AcceptOrReplace):
     title: ClassVar[str] = "rollback"
     source: ClassVar[str] = "Big Little Decoder"
 
-    rollback: float = field(default=2.0, kw_only=True)
-    otherwise: str = field(default="target", kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        self._hold(
-            rollback=float(as_real(self.rollback, "rollback", 0)),
-            otherwise=as_choice(self.otherwise, "otherwise", REPLACEMENTS),
-        )
+    rollback: float = field(default=2.0, kw_only=True, metadata=base.FROM_ZERO)
+    otherwise: str = field(default="target", kw_only=True, metadata=base.REPLACED)
 
     @cached_property
     def threshold(self) -> Number:
@@ -179,6 +167,10 @@ class RollbackPolicy(AcceptOrReplace):
     def replacement(self) -> Distribution:
         """What ``otherwise`` says, shape (n,)."""
         return base.replaced_by(self.otherwise, self.target)
+
+
+def _as_count(value: Any, name: str, _: Array) -> int:
+    return as_integer(value, name, 1, LARGEST_K, wanted="a number of tokens")
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,13 +202,8 @@ class RelaxedTop(AcceptOrReplace):
     title: ClassVar[str] = "relaxed acceptance (top)"
     source: ClassVar[str] = "TensorRT-LLM"
 
-    count: int = field(default=10, kw_only=True)
+    count: int = field(default=10, kw_only=True, metadata={"check": _as_count})
     delta: Number = field(default=Fraction(3, 5), kw_only=True, metadata=base.between(0, 1))
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        count = as_integer(self.count, "count", 1, LARGEST_K, wanted="a number of tokens")
-        self._hold(count=count)
 
     @cached_property
     def chances(self) -> Array:

@@ -2,6 +2,6 @@
 
 from otspec.traces.collect.command import main
 from otspec.traces.collect.models import Models, load_gguf, load_models
-from otspec.traces.collect.sampling import Script, collect, collect_sample
+from otspec.traces.collect.sampling import Script, collect
 
-__all__ = ["Models", "Script", "collect", "collect_sample", "load_gguf", "load_models", "main"]
+__all__ = ["Models", "Script", "collect", "load_gguf", "load_models", "main"]

@@ -161,35 +161,6 @@ def collect(
     return gathered(models, whole_blocks(prompts, blocks), script)
 
 
-def collect_sample(
-    models: Models, prompts: Sequence[str], *, texts: int, blocks: int, script: Script
-) -> dict[str, Array]:
-    """Log one position of each text, chosen by a rule that knows nothing of what is logged.
-
-    Parameters
-    ----------
-    models : Models
-    prompts : sequence of str
-        The first ``texts`` + ``blocks`` are used; a ValueError asks for as many.
-    texts : int
-        N: of text i, from 0, the position at depth i mod (L + 1) of its block is logged.
-    blocks : int
-        B, of how many texts more the whole block is logged.
-    script : Script
-        How texts come about.
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``draft_logits`` and ``target_logits``, float16, shape (N, 1, n); ``depths``, shape (N, 1);
-        ``prompts``, shape (N,). With blocks also ``block_draft_logits`` and
-        ``block_target_logits``, shape (B, L, n), before each drafted token;
-        ``block_draft_tokens``, shape (B, L); ``block_prompts``, shape (B,). All as of
-        :func:`collect` for the same prompts: these are rows of that.
-    """
-    return gathered(models, fair_sample(prompts, texts, blocks, script.length), script)
-
-
 def whole_blocks(prompts: Sequence[str], blocks: int = 1) -> list[Part]:
     """Return all positions of blocks after each prompt."""
     _refuse_none(prompts, 1)

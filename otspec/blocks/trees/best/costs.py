@@ -22,8 +22,9 @@ _WANTED = f"a time above 0, in a unit in which it is {_SHORTEST:g} to {_LONGEST:
 class Seconds(Frozen):
     """Seconds of one call of a model, by how many tokens it reads at once.
 
-    Time is linear between the given numbers and beyond the last two; below the first it is that of
-    the first. A single number stands for all.
+    Time is linear between the given numbers. Beyond the last two their line goes on, unless it
+    falls: then time stays as it is at the last. Below the first it is that of the first. A single
+    number stands for all.
 
     Parameters
     ----------
@@ -135,15 +136,23 @@ def _written(text: str) -> Seconds:
 
 
 def _from_file(path: str) -> Seconds:
-    columns = list(read_file(path).values())
-    rows = np.array(columns[0] if len(columns) == 1 else columns[:2], dtype=float)
-    if len(columns) > 1:
-        rows = rows.T
-    if rows.ndim != 2 or rows.shape[1] != 2:
+    rows = _rows(path, 2)
+    if rows is None:
         raise ValueError("it must hold two columns: tokens, and the seconds of a call of so many")
-    tokens, seconds = rows.T.tolist()
-    whole = [int(count) if count.is_integer() else count for count in tokens]
-    return Seconds(tuple(whole), tuple(seconds))
+    return Seconds(tuple(_whole(tokens) for tokens, _ in rows), tuple(each for _, each in rows))
+
+
+def _rows(path: str, count: int) -> list[list[float]] | None:
+    """Return the rows of a file of so many columns, or of one table of them; None for others."""
+    columns = list(read_file(path).values())
+    table = np.array(columns[0] if len(columns) == 1 else columns[:count], dtype=float)
+    table = table.T if len(columns) > 1 else table
+    rows: list[list[float]] = table.tolist()
+    return rows if table.ndim == 2 and table.shape[1] == count else None
+
+
+def _whole(number: float) -> Any:
+    return int(number) if number.is_integer() else number
 
 
 def measured(
@@ -290,16 +299,11 @@ def as_load_seconds(given: Any, name: str = "given") -> LoadSeconds:
     """
     if isinstance(given, LoadSeconds):
         return given
-    if isinstance(given, str) and any(given.endswith(ending) for ending in small_formats()):
-        columns = list(read_file(given).values())
-        rows = np.array(columns[0] if len(columns) == 1 else columns[:3], dtype=float)
-        rows = rows.T if len(columns) > 1 else rows
-        if rows.ndim == 2 and rows.shape[1] == 3:
-            table: dict[int, dict[Any, float]] = {}
-            for batch, tokens, seconds in rows.tolist():
-                whole = int(tokens) if tokens.is_integer() else tokens
-                table.setdefault(int(batch), {})[whole] = seconds
-            given = table
+    named = isinstance(given, str) and any(given.endswith(ending) for ending in small_formats())
+    if named and (rows := _rows(given, 3)) is not None:
+        given = {}
+        for batch, tokens, seconds in rows:
+            given.setdefault(int(batch), {})[_whole(tokens)] = seconds
     if isinstance(given, Mapping) and any(
         isinstance(each, (Mapping, str, Seconds)) for each in given.values()
     ):

@@ -38,8 +38,8 @@ def grown(
     for _ in range(levels):
         below = [child for node in level for child in _children(node, estimate(node.path), most)]
         best = _greatest([*best, *below], nodes)
-        going_on = set(below) & set(best)
-        level = _greatest((child for child in below if child in going_on), most)
+        found = set(best)
+        level = _greatest((child for child in below if child in found), most)
     return best
 
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from otspec._base import Array, Frozen, IntArray, Number, arithmetic, cached_property, read_only
+from otspec._base import Array, Frozen, IntArray, Number, arithmetic
+from otspec._base.frozen import cached_property, read_only, remembered
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.blocks.trees.verifiers.base import TreeRule
@@ -97,7 +98,7 @@ class PlannedTree(TreeRule):
             target, below = drafts.target(node), drafts.children(node)
             rest = weight * target
             if below:
-                _, _, plan = self._solved(text, shape, weight)
+                _, _, plan = self._solved(self._alike(text), shape, weight)
                 tokens = [drafts[child] for child in below]
                 below_of = self._drafted(text, shape, tokens)
                 orders = plan.orders[below_of]
@@ -128,34 +129,30 @@ class PlannedTree(TreeRule):
             found[y] = LEAF if over else shape.after(places)
         return tuple(found)
 
-    def _key(self, text: Prefix, shape: Shape) -> Any:
-        return self.draft.context(text), self.target.context(text), shape
+    @cached_property
+    def _texts(self) -> dict[tuple[Prefix, Prefix], Prefix]:
+        return {}
 
+    def _alike(self, text: Prefix) -> Prefix:
+        """Return the first text that was seen of those that the models do not tell apart."""
+        return self._texts.setdefault((self.draft.context(text), self.target.context(text)), text)
+
+    @remembered
     def _solved(self, text: Prefix, shape: Shape, weight: Any) -> Solved:
         """Return the solution of the program of a node of a weight."""
-        key = *self._key(text, shape), weight
-        if key not in self._solutions:
-            self._solutions[key] = self._program(text, shape).solved(weight)
-        return self._solutions[key]
+        return self._program(text, shape).solved(weight)
 
+    @remembered
     def _curve(self, text: Prefix, shape: Shape) -> Curve:
         """Return what is kept of a node and below it, by its weight."""
         zero, one = self.target.number(0), self.target.number(1)
         if not shape.children:
             return (zero, zero), (one, one)
-        key = self._key(text, shape)
-        if key not in self._curves:
-            corners = concave_corners(lambda w: self._solved(text, shape, w)[:2], zero, one)
-            self._curves[key] = tuple((weight, weight + value) for weight, value in corners)
-        return self._curves[key]
+        corners = concave_corners(lambda w: self._solved(text, shape, w)[:2], zero, one)
+        return tuple((weight, weight + value) for weight, value in corners)
 
+    @remembered
     def _program(self, text: Prefix, shape: Shape) -> "NodeProgram":
-        key = self._key(text, shape)
-        if key not in self._programs:
-            self._programs[key] = self._made(text, shape)
-        return self._programs[key]
-
-    def _made(self, text: Prefix, shape: Shape) -> "NodeProgram":
         draft, k = self.draft(text), len(shape.children)
         masses: dict[Drafted, Any] = {}
         if arithmetic.counted_power(self.draft.n, k) > TUPLE_LIMIT:
@@ -167,24 +164,12 @@ class PlannedTree(TreeRule):
             drafted = self._drafted(text, shape, tokens)
             masses[drafted] = masses.get(drafted, 0) + prod(draft[y] for y in tokens)
         curves = {
-            (y, below): self._curve((*text, y), below)
+            (y, below): self._curve(self._alike((*text, y)), below)
             for drafted in masses
             for y, below in enumerate(drafted)
             if below is not None
         }
         return NodeProgram(self.target(text), masses, curves)
-
-    @cached_property
-    def _curves(self) -> dict[Any, Curve]:
-        return {}
-
-    @cached_property
-    def _programs(self) -> dict[Any, "NodeProgram"]:
-        return {}
-
-    @cached_property
-    def _solutions(self) -> dict[Any, Solved]:
-        return {}
 
 
 @dataclass(frozen=True, eq=False)

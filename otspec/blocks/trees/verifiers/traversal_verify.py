@@ -202,14 +202,12 @@ class Rejections(Frozen):
 def rejections(
     draft: Distribution, target: Distribution, weight: Number, k: int
 ) -> Iterator[Rejections]:
-    """Yield what is left after 0, 1, …, k i.i.d. children, or until one is kept for certain."""
+    """Yield what is left after 0, 1, …, k i.i.d. children."""
     # With W_i the probability that i children are rejected and c the sum of the earlier ones, the
     # residual is (w M_b − c M_s)₊.
     wanted = weight * target
     residual, drafted, reached = wanted, weight * 0, weight * 0 + 1
     for _ in range(k):
-        if not reached > 0:
-            break
         yield Rejections(reached, residual)
         drafted += reached
         residual = positive_part(wanted - drafted * draft)
