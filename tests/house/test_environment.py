@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from searching import NIGHTLY
 
 from otspec.cli.main import main, otspec
 
@@ -223,8 +224,9 @@ PLAIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     ],
 )
 def test_tests_pass_in_other_locales_and_in_the_background(changes):
+    some = "" if NIGHTLY else "::test_files_are_refused_in_one_line"
     chosen = (
-        "tests/cli/test_command_line_files.py",
+        f"tests/cli/test_command_line_files.py{some}",
         "tests/house/test_environment.py::test_children_hear_ctrl_c",
         "tests/auditing/test_audit_trust.py::test_ctrl_c_is_the_users_own",
     )
