@@ -21,6 +21,8 @@ from validation.__main__ import main as validation_main
 ROOT = Path(__file__).parents[2]
 CONSOLES = script("consoles")
 PAGES = CONSOLES.PAGES
+FROM_THE_LAST = PAGES[::-1]
+"""So that another worker has compiled the loops of docs/batch.md for its tests by then."""
 TORCH = re.compile(r"```py\n(.*?)```", re.DOTALL)
 SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 
@@ -65,9 +67,17 @@ def test_commands_print_what_is_printed(command, output, capsys, monkeypatch, tm
     assert capsys.readouterr().out == output, "run: python docs/consoles.py"
 
 
+@pytest.mark.parametrize("page", FROM_THE_LAST, ids=lambda page: page.name)
+def test_python_examples_give_what_is_printed(page, capsys):
+    results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    if "needs the package cdd" in capsys.readouterr().out and find_spec("cdd") is None:
+        pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
+    assert results.failed == 0
+
+
 def shell_commands():
     """Yield each line of the shell blocks, split into words."""
-    for page in PAGES:
+    for page in FROM_THE_LAST:
         for block in SHELL.findall(page.read_text(encoding="utf-8")):
             for line in block.splitlines():
                 yield pytest.param(shlex.split(line, comments=True), id=f"{page.name}: {line}")
@@ -126,12 +136,3 @@ def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
-
-
-# From the last page: meanwhile another worker compiles the loops of docs/batch.md for its tests.
-@pytest.mark.parametrize("page", PAGES[::-1], ids=lambda page: page.name)
-def test_python_examples_give_what_is_printed(page, capsys):
-    results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
-    if "needs the package cdd" in capsys.readouterr().out and find_spec("cdd") is None:
-        pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
-    assert results.failed == 0
