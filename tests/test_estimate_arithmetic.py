@@ -159,7 +159,7 @@ def test_combinations_of_simulations_cover_as_often_as_they_say(chance):
 
 @pytest.mark.parametrize("dependent", by_day([True, False], [True]))
 def test_the_mean_of_very_many_estimates_is_known_as_well_as_each(dependent):
-    rng, many, trials, covered = np.random.default_rng(5), 500, enough(200), 0
+    rng, many, trials, covered = np.random.default_rng(5), 500, enough(100), 0
     chances = rng.random(many)
     for _ in range(trials):
         uniforms = rng.random((400, 1 if dependent else many))

@@ -1,35 +1,18 @@
 """The rule of a best coupling with what was drafted (Theory, 16 to 18; Block, def. 1, sec. 3)."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
-from otspec._base import Array, Number, as_callable, as_instance, positive_part
+from otspec._base import Array, Number, as_instance, positive_part
 from otspec._base.frozen import cached_property, frozen, read_only, remembered
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.chance import Chance
 from otspec.distributions import Distribution, normalized
 from otspec.models.base import Model, Prefix, as_prefix
-from otspec.programs import CandidateProgram, PathPlan, PathProgram
+from otspec.programs import PathPlan, PathProgram
 from otspec.programs.sequences.drafted_texts import DraftedSets, Levels, Sequences, place_of
 from otspec.programs.sequences.kept_texts import as_corrects
-
-Planner: TypeAlias = Callable[[Mapping[Sequences, Number], Model, str], PathPlan]
-"""(law of drafted sets, target, what may be corrected) → what is selected and kept."""
-
-
-def best_plan(candidates: Mapping[Sequences, Number], target: Model, corrects: str) -> PathPlan:
-    """Return a plan that keeps the most, by :class:`otspec.programs.PathProgram`."""
-    return PathProgram(DraftedSets(candidates, target.n), target, corrects).solve()
-
-
-def coupled_plan(candidates: Mapping[Sequences, Number], target: Model, corrects: str) -> PathPlan:
-    """Return the plan of a best coupling, by :class:`otspec.programs.CandidateProgram`."""
-    if corrects != "block":
-        raise ValueError(f"corrects is {corrects!r}: a coupling of blocks corrects whole blocks")
-    length = max(len(sequence) for sequences in candidates for sequence in sequences)
-    return CandidateProgram(candidates, target, length).plan().paths()
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +36,6 @@ class PlannedBlock(BlockRule):
         The rule whose drafts are verified, and which tells their law by ``candidates()``: a
         :class:`otspec.blocks.DraftSelection`, or a rule for one drafted block.
     corrects : {"block", "one"}
-    planner : callable
-        (law of drafted sets, target, corrects) → :class:`otspec.programs.PathPlan`.
 
     Raises
     ------
@@ -78,14 +59,12 @@ class PlannedBlock(BlockRule):
 
     drafts: BlockRule
     corrects: str = "block"
-    planner: Planner = best_plan
 
     def __post_init__(self) -> None:
         super().__post_init__()
         wanted = "a rule that tells what it drafts, such as a DraftSelection"
         as_instance(self.drafts, "drafts", BlockRule, wanted)
         as_corrects(self.corrects)
-        as_callable(self.planner, "planner", "a callable that returns a PathPlan")
         self._hold(drafts=self.drafts.restarted(self.draft, self.target))
 
     @property
@@ -96,8 +75,8 @@ class PlannedBlock(BlockRule):
     @cached_property
     def plan(self) -> PathPlan:
         """What is selected and kept of each drafted set."""
-        found = self.planner(self.candidates(), self.target, self.corrects)
-        return as_instance(found, "what planner returns", PathPlan, "a PathPlan")
+        drafted = DraftedSets(self.candidates(), self.target.n)
+        return PathProgram(drafted, self.target, self.corrects).solve()
 
     def candidates(self) -> dict[Sequences, Number]:
         """Return the law of what is drafted."""

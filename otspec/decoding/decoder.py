@@ -171,7 +171,7 @@ def draft_tree(
         for node, row in zip(level, reading.rows, strict=True):
             rows[node], below = row, growing.shapes[node]
             drafts, together = draw(row, len(below.children), below.top, len(growing.texts[node]))
-            longer += growing.branch(node, drafts, together)[0]
+            longer += growing.branch(node, drafts, together)
         level = longer
         places |= {node: read + index for index, node in enumerate(level)}
         read += len(level)

@@ -87,8 +87,6 @@ def block_rows():
     for question, make in (("expected_after", selection), ("expected_up_to", single)):
         yield question, Row(method(make, question), {"beginnings": beginnings})
     yield "DraftSelection.sample", Row(method(selection, "sample"), {"rng": RNG})
-    given = {"tree": ("object", lambda: blocks.TokenTree((-1, -1))), "tokens": TOKENS}
-    yield "DraftSelection.drafted", Row(method(selection, "drafted"), given)
     paths = {"paths": ("count", 2), "length": ("count", 2)}
     yield "blocks.GreedyMultiPath", Row(blocks.GreedyMultiPath, {**MODELS, **paths})
     of_tree = {**MODELS, "tree": tree["tree"]}

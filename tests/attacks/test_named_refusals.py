@@ -13,7 +13,7 @@ from fuzz_targets import time_limit
 import otspec
 from otspec import blocks, rules
 from otspec._base.coerce import as_array
-from otspec.blocks import PlannedBlock, StepCost, as_seconds
+from otspec.blocks import StepCost, as_seconds
 from otspec.conformance import check
 from otspec.logged import AcceptLengths, Tally
 from otspec.models import memoryless
@@ -67,11 +67,7 @@ def test_a_conformance_check_with_such_a_rule_names_it(kind, made):
 
 
 @pytest.mark.parametrize("made", NONSENSE, ids=lambda made: type(made).__name__)
-def test_plans_and_solutions_that_are_none_are_refused(made):
-    source = blocks.DraftSelection(*PAIR, "2x1", rules.RecursiveRejection)
-    planned = PlannedBlock(*PAIR, source, "block", lambda *_: made)
-    with pytest.raises(ValueError, match="what planner returns"):
-        planned.expected()
+def test_solutions_that_are_none_are_refused(made):
     solver = replace(SOLVERS["highs"], solve=lambda _: made)
     program = otspec.programs.formulate("reduced", otspec.IID(COIN, 2), BIASED).build()
     with pytest.raises(ValueError, match="what solve returns"):

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from coupled_blocks import CoupledBlock
 from drafted_trees import as_floats, models
 
 from otspec.auditing.blocks import audit_blocks, best_expected
@@ -17,7 +18,6 @@ from otspec.blocks import (
     TokenVerification,
     decoded_law,
 )
-from otspec.blocks.planned_block import best_plan, coupled_plan
 from otspec.models import memoryless
 from otspec.rules import PooledSelection, RecursiveRejectionWithoutReplacement, SpecHub
 
@@ -25,8 +25,8 @@ COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 RULES = [PooledSelection, RecursiveRejectionWithoutReplacement]
 
 
-def planned(source, corrects="block", planner=best_plan):
-    return PlannedBlock(source.draft, source.target, source, corrects, planner)
+def planned(source, corrects="block", kind=PlannedBlock):
+    return kind(source.draft, source.target, source, corrects)
 
 
 @pytest.mark.parametrize(("n", "length"), [(2, 1), (2, 2), (2, 3), (3, 2)])
@@ -67,13 +67,11 @@ def test_a_coupling_of_blocks_is_as_good_a_plan():
     for rule, tree in ((PooledSelection, "2x1"), (SpecHub, "2x2"), (PooledSelection, "1x1")):
         for draft, target in models(902, 3, 2, 2):
             source = DraftSelection(draft, target, tree, rule)
-            made = planned(source, planner=coupled_plan)
+            made = planned(source, kind=CoupledBlock)
             made.plan.check()
             report = audit_blocks(made, 3, optimum=False)
             assert report.lossless
             assert report.expected == planned(source).expected() == best_expected(source)
-    with pytest.raises(ValueError, match="corrects is 'one'"):
-        planned(source, "one", coupled_plan).expected()
 
 
 def test_the_coin_is_where_depth_by_depth_is_not_the_best():
@@ -124,5 +122,3 @@ def test_unusable_arguments_are_refused():
         PlannedBlock(*COIN, source, "two")
     with pytest.raises(ValueError, match=r"drafts is .*a rule that tells"):
         PlannedBlock(*COIN, 3)
-    with pytest.raises(ValueError, match="planner"):
-        PlannedBlock(*COIN, source, "one", 3)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import wrong_callers
 from scipy.stats import binomtest
-from searching import by_day
+from searching import by_day, enough
 from wrong_callers import DEPENDENT, Verifier
 
 from otspec import batch
@@ -22,6 +22,7 @@ from otspec.conformance.evidence.dependence import CallPairs, DraftPairs, RowPai
 QUICK = {"detect": 0.15, "vocabulary": 67, "entries": 4_000}
 KINDS = {"tokens": batch.recursive_rejection, "block": batch.block_verification}
 PAIRS = (RowPairs, SlotPairs, CallPairs, DraftPairs)
+COUNT = enough(30_000)
 
 
 def findings(report):
@@ -79,10 +80,10 @@ def test_numbers_of_its_own_for_each_row_raise_no_alarm(kind):
     assert [task.batches for task in tasks] == list(PAIRS)
     for seed, task in enumerate(tasks):
         rng, numbers = np.random.default_rng(seed), handed.randomness(seed)
-        counts = task.batches(handed, shape, task.case, numbers, rng)(20_000)
-        assert counts.sum() == 20_000
+        counts = task.batches(handed, shape, task.case, numbers, rng)(COUNT)
+        assert counts.sum() == COUNT
         # Eight tests in all, of which one fails by chance once in a million times.
-        assert binomtest(int(counts[0, 0]), 20_000).pvalue > 1e-7
+        assert binomtest(int(counts[0, 0]), COUNT).pvalue > 1e-7
 
 
 @pytest.mark.parametrize("kind", [Tokens(1), Block.of_length(2)], ids=["tokens", "block"])

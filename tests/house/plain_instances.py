@@ -28,7 +28,6 @@ from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks import as_shape, policies
 from otspec.blocks.policies.best_stopping import Costs
 from otspec.blocks.trees.best.dynamic_tree import Grown
-from otspec.blocks.trees.verifiers.base import Agreeing
 from otspec.blocks.trees.verifiers.leaf_to_root import Child, over_drafts
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
 from otspec.cones.condition import Classifier
@@ -187,7 +186,6 @@ PLAIN = {
     "shape": lambda _: SHAPE,
     "shape that ends": lambda _: ENDING,
     "tree of any shape": lambda _: as_shape("[top[][]][]"),
-    "node that agrees": lambda _: Agreeing(-1, SHAPE),
     "drafting": lambda _: Drafting({}, {-1: HALF}, Halves(), {-1: 0}, 1),
     "reading": lambda _: Halves().read((0,), (-1,), 1),
     "read model": lambda _: READ,

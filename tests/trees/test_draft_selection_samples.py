@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from any_trees import check_frequencies
 from drafted_trees import IID_RULES, RULES, answered, as_floats, models_for, trees
-from programs import drawn, verified
+from programs import drawn, given, verified
 
 from otspec.blocks import DraftSelection, TokenTree, as_branching, decode
 from otspec.chance import Drawn
@@ -122,7 +122,7 @@ def test_the_order_of_the_nodes_does_not_matter():
     selection = DraftSelection(draft, target, "2x2", RecursiveRejection)
     by_level = TokenTree((-1, -1, 0, 0, 1, 1)), (0, 1, 0, 0, 1, 1)
     by_branch = TokenTree((-1, 0, 0, -1, 3, 3)), (0, 0, 0, 1, 1, 1)
-    assert nested(selection.drafted(*by_level)) == nested(selection.drafted(*by_branch))
+    assert nested(given(selection, *by_level)) == nested(given(selection, *by_branch))
     for seed in range(30):
         first, second = (
             verified(selection, tree, np.random.default_rng(seed)) for tree in (by_level, by_branch)
@@ -141,16 +141,6 @@ def test_merged_nodes_go_on_with_the_children_of_all():
         outcome = verified(selection, drafted, np.random.default_rng(0))
         assert outcome.accepted == kept
         assert selection.next_token(outcome, np.random.default_rng(0)) == (0 if merge else 1)
-
-
-def test_trees_that_do_not_fit_are_refused():
-    selection = DraftSelection(
-        memoryless(HALVES), memoryless(HALVES), "2x2", RecursiveRejection, merge=False
-    )
-    with pytest.raises(ValueError, match="tokens has 2 tokens, but the tree has 1 nodes"):
-        selection.drafted(TokenTree((-1,)), (0, 0))
-    with pytest.raises(ValueError, match=r"tokens\[1\] is 2, but token ids run from 0 to 1"):
-        selection.drafted(TokenTree.of_branching("2x2"), (0, 2, 0, 0, 0, 0))
 
 
 def test_a_text_is_decoded_with_trees():

@@ -8,6 +8,7 @@ from inspect import isabstract
 
 import numpy as np
 import pytest
+from coupled_blocks import CoupledBlock
 from drafted_trees import certain_trees, path_mass
 from each_case import each
 from ending_models import (
@@ -51,7 +52,6 @@ from otspec.blocks import (
     simulate,
 )
 from otspec.blocks.base import enumerated_expected
-from otspec.blocks.planned_block import coupled_plan
 from otspec.blocks.policies import PolicyRule, SequenceRace, policies
 from otspec.chance import branches
 from otspec.models import EndingModel
@@ -225,7 +225,7 @@ def test_planned_blocks_keep_the_most_there_is_up_to_the_end(draft, target, end)
         assert whole.expected() == enumerated_expected(whole)
         assert one.expected() == enumerated_expected(one) <= most
         if target.n == 2:  # with three tokens the coupling takes some seconds
-            coupled = PlannedBlock(draft, ending, drafts, "block", coupled_plan)
+            coupled = CoupledBlock(draft, ending, drafts)
             assert coupled.expected() == enumerated_expected(coupled) == most
             assert decoded_law(coupled, 3) == law_up_to_end(target, end, 3)
     assert one.expected() == most_of_one_draft(draft, target, end, 2)

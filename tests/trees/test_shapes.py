@@ -7,7 +7,6 @@ import pickle
 import pytest
 
 from otspec.blocks import TokenTree, as_shape, together
-from otspec.blocks.trees.verifiers.base import Agreeing, _after
 
 
 def test_several_ways_to_write_one_tree():
@@ -59,23 +58,6 @@ def test_what_is_no_tree_is_refused(tree, says):
         as_shape(tree)
 
 
-def test_nodes_that_agree_go_on_like_the_first_that_has_children():
-    """The children of 0, 1 and 2 are 3 and 4, 5 and 6, and 7; a child of all is the likeliest."""
-    tree = TokenTree((-1, -1, -1, 0, 0, 1, 1, 2))
-    top, two, one = as_shape("top2"), as_shape("2"), as_shape("top1")
-    leaf = as_shape("1").children[0]
-    for shapes, wanted in (
-        ((top, two, one), [[3, 7], [4]]),
-        ((two, top, one), [[3], [4]]),
-        ((top, top, one), [[3, 5, 7], [4, 6]]),
-        ((two, two, one), [[3], [4], [5], [6]]),
-        ((leaf, top, one), [[5, 7], [6]]),
-        ((leaf, leaf, leaf), []),
-    ):
-        found = _after([Agreeing(node, shape) for node, shape in enumerate(shapes)], tree)
-        assert [[each.node for each in place] for place in found] == wanted
-
-
 def test_a_tree_has_levels_and_is_equal_to_trees_alone():
     tree = as_shape("[[][[]]][]")
     assert tree.level_sizes == [2, 2, 1]
@@ -94,4 +76,4 @@ def test_trees_that_are_too_large_are_refused():
     with pytest.raises(ValueError, match="has more than 1,000,000 nodes, draft fewer"):
         as_shape("1000x1000x1000")
     with pytest.raises(ValueError, match=r"levels: at most"):
-        as_shape("x".join("1" * 100_000))
+        as_shape("x".join("1" * 20_000))

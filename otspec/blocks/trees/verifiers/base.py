@@ -1,18 +1,17 @@
 """What every rule for trees of drafts answers: how they are drawn, and what is kept of one."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
-from otspec._base import Number, as_instance, as_tokens, shown
+from otspec._base import Number, shown
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree
 from otspec.blocks.trees.shapes import LEAF, Shape, as_shape
-from otspec.blocks.trees.token_tree import TokenTree
 from otspec.blocks.trees.verifiers.nodes import made_rule
 from otspec.chance import Chance
 from otspec.drafts import IID, DraftLaw
-from otspec.models.base import Model, Prefix
+from otspec.models.base import Prefix
 from otspec.rules import TargetOnly
 
 
@@ -33,10 +32,8 @@ class Growing:
         """The first node to go on with: the text itself, if anything is drafted."""
         return [ROOT] if self.shapes[ROOT].children else []
 
-    def branch(
-        self, node: int, drafts: Sequence[int], together: bool
-    ) -> tuple[list[int], dict[int, list[int]]]:
-        """Add the drafts after a node; return which new nodes go on, and with which drafts each."""
+    def branch(self, node: int, drafts: Sequence[int], together: bool) -> list[int]:
+        """Add the drafts after a node, and return which new nodes go on."""
         # Distinct drafts may be fewer than the children. ``together``: equal drafts are one node,
         # with the children of all; else the first goes on.
         shape, nodes, places = self.shapes[node], dict[int, int](), dict[int, list[int]]()
@@ -53,7 +50,7 @@ class Growing:
             self.texts[child] = (*self.texts[node], self.tokens[child])
             over = self._ended(self.texts[child])
             self.shapes[child] = LEAF if over else shape.after(going)
-        return [child for child in places if self.shapes[child].children], places
+        return [child for child in places if self.shapes[child].children]
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of the drafted tree, without the distributions."""
@@ -64,10 +61,6 @@ class Growing:
             "families": self._families,
             "top": frozenset(certain),
         }
-
-    def drafted(self, draft: Model, target: Model) -> DraftedTree:
-        """Return the tree as it is, with what two language models say."""
-        return DraftedTree.of_models(draft=draft, target=target, **self.fields())
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,36 +139,9 @@ class TreeRule(BlockRule):
                 child
                 for node in level
                 for law in [self.drafts_law(growing.texts[node], growing.shapes[node])]
-                for child in growing.branch(node, law.draw(chance), self.merge and law.iid)[0]
+                for child in growing.branch(node, law.draw(chance), self.merge and law.iid)
             ]
-        return growing.drafted(self.draft, self.target)
-
-    def drafted(self, tree: TokenTree, tokens: Sequence[int]) -> DraftedTree:
-        """Return a drafted tree of the rule's shape, nodes in any order, with what models say."""
-        as_instance(tree, "tree", TokenTree, "a TokenTree")
-        drafted = as_tokens(tokens, self.draft.n, "tokens", count=len(tree))
-        if len(drafted) != len(tree):
-            raise ValueError(
-                f"tokens has {len(drafted)} tokens, but the tree has {len(tree)} nodes: pass one "
-                "token for each node"
-            )
-        growing = Growing(self.tree, self.target.ended)
-        agreeing = {ROOT: [Agreeing(ROOT, growing.shapes[ROOT])]}
-        level = growing.level
-        while level:
-            longer: list[int] = []
-            for node in level:
-                below = _after(agreeing[node], tree)
-                if not below:
-                    continue
-                law = self.drafts_law(growing.texts[node], growing.shapes[node])
-                drafts = [drafted[same[0].node] for same in below]
-                new, places = growing.branch(node, drafts, self.merge and law.iid)
-                for child, going in places.items():
-                    agreeing[child] = [each for place in going for each in below[place]]
-                longer += new
-            level = longer
-        return growing.drafted(self.draft, self.target)
+        return DraftedTree.of_models(draft=self.draft, target=self.target, **growing.fields())
 
     def candidates(self) -> dict[frozenset[Prefix], Number]:
         """Return the law of the leaves' sequences, none the beginning of another."""
@@ -195,30 +161,6 @@ class TreeRule(BlockRule):
             for sequences, each in sets.items():
                 law[sequences] = law.get(sequences, 0) + each
         return law
-
-
-class Agreeing(NamedTuple):
-    """A node of a drafted tree that agrees with a text, and what is drafted after it."""
-
-    node: int
-    shape: Shape
-
-
-def _after(agreeing: Iterable[Agreeing], tree: TokenTree) -> list[list[Agreeing]]:
-    """Return the nodes of each child of nodes that agree with a text, see :func:`together`."""
-    # They are several if the child is one of the likeliest tokens of several nodes.
-    going = [each for each in agreeing if each.shape.children]
-    alike = [each for each in going if each.shape.top == going[0].shape.top]
-    places: list[list[Agreeing]] = []
-    for node, shape in alike:
-        children = list(map(Agreeing, tree.children(node), shape.children))
-        if shape.top:
-            places += [[] for _ in children[len(places) :]]
-            for place, child in zip(places, children, strict=False):
-                place.append(child)
-        else:
-            places += [[child] for child in children]
-    return places
 
 
 def _joined(
