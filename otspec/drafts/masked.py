@@ -66,6 +66,11 @@ class Masked(DraftLaw):
         """The id of the null token: the number of the other tokens."""
         return len(self.mapped)
 
+    @property
+    def nulls(self) -> tuple[int, ...]:
+        """All null tokens: this law's, and before it that of a masked law that it masks again."""
+        return (*(self.law.nulls if isinstance(self.law, Masked) else ()), self.null)
+
     @cached_property
     def _withdrawn(self) -> IntArray:
         """The tokens of which no draft is kept."""
@@ -158,12 +163,12 @@ class Masked(DraftLaw):
             return None
         return type(self.law)(with_null(self.law.draft), self.k)
 
-    def target_aside(self, target: Distribution) -> Distribution:
-        """Return the target of :attr:`set_aside`, shape (n + 1,)."""
+    def target_aside(self, target: Array) -> Array:
+        """Return the target of :attr:`set_aside`, or other costs of its tokens, shape (n + 1,)."""
         moved = zeros(self.n, like=target)
         moved[list(self.keep)] = target[list(self.keep)]
         moved[self.null] += target[self._withdrawn].sum()
-        return as_distribution(moved, "target")
+        return moved
 
 
 def with_null(row: Distribution) -> Distribution:

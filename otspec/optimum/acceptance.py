@@ -9,7 +9,7 @@ from otspec._base import Array, Number, as_choice, as_instance, as_list
 from otspec.distributions import Distribution, DistributionLike, as_k
 from otspec.drafts import IID, LAWS, DraftLaw, Masked, SingleDraftLaw, WithoutReplacement
 from otspec.drafts.base import as_law
-from otspec.optimum.budgets import Budget, TotalVariation
+from otspec.optimum.budgets import Budget, Outputs, TotalVariation, refuse_null_outputs
 from otspec.optimum.certificate import LossyOptimum, Optimum
 from otspec.optimum.cuts import prefix
 from otspec.optimum.cuts.minimum import bounded_cut
@@ -63,9 +63,9 @@ def optimal_acceptance(
     Raises
     ------
     ValueError
-        An unusable target, another length or arithmetic than the law's, an unusable budget, or a
-        law without a formula (:class:`Joint`, :class:`Independent` with k > 2) on too large a
-        vocabulary.
+        An unusable target, another length or arithmetic than the law's, an unusable budget, one
+        that lets the output be the null token of a :class:`Masked` law, or a law without a formula
+        (:class:`Joint`, :class:`Independent` with k > 2) on too large a vocabulary.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def optimal_acceptance(
     (Fraction(9, 10), ['3/20', '17/30', '17/60'])
     """
     checked = as_law(law).as_target(target, normalize=normalize)
-    law = law.for_target(checked)
+    given, law = law, law.for_target(checked)
     cut, bound = bounded_cut(law, checked)
     ascending = tuple(np.sort(cut).tolist())
     kinds = TotalVariation, KullbackLeibler, ReverseKullbackLeibler, Renyi
@@ -87,7 +87,11 @@ def optimal_acceptance(
     if budget is None:
         return Optimum(law, checked, bound, ascending)
     accepted = budget.acceptance(law, checked, bound)
-    return LossyOptimum(law, checked, accepted, ascending, budget)
+    best = LossyOptimum(law, checked, accepted, ascending, budget)
+    if isinstance(given, Masked):
+        outputs = None if best.selection is None else Outputs(best.selection, checked)
+        refuse_null_outputs(given, budget, outputs, best.lossless, law.accuracy)
+    return best
 
 
 class MaskPrice(NamedTuple):

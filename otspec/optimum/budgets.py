@@ -9,7 +9,7 @@ import numpy as np
 from otspec._base import Array, IntArray, Number, arithmetic, as_real, shown
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
-from otspec.drafts import DraftLaw
+from otspec.drafts import DraftLaw, Masked
 from otspec.optimum.cuts.levels import WaterFilling
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.programs import Formulation, Size
@@ -190,6 +190,24 @@ class TotalVariation(Budget):
     ) -> Number:
         """Return min(1, q(A) + 1 − P(all drafts inside A) + ε), as o(A) ≤ q(A) + ε."""
         return self.added_to(cut_bound(law, target, cut))
+
+
+def refuse_null_outputs(
+    law: Masked, budget: Budget, outputs: Outputs | None, lossless: Number, accuracy: float
+) -> None:
+    """Refuse a budget that lets the output be a null token, which no text has."""
+    nulls = list(law.nulls)
+    if outputs is None:  # no selection is known, but all that is not withdrawn can be accepted
+        most: Number = 1 - law.inside(nulls) - lossless
+        beyond: Number = budget.amount - most
+    else:
+        most, beyond = outputs.farthest_wanted, outputs.at(budget.moved(outputs))[nulls].sum()
+    if beyond > accuracy:
+        largest = str(most) if arithmetic.is_exact(law.marginal(0)) else float(most)
+        raise ValueError(
+            f"{budget.name} is {shown(budget.amount)}, which lets the output be the null token "
+            f"{law.null}, but no text has it: pass at most total_variation={shown(largest)}"
+        )
 
 
 @dataclass(frozen=True, eq=False)

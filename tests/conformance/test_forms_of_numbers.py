@@ -125,6 +125,7 @@ def test_infinity_and_nan_of_arithmetic():
         # Which function of a clock times a factor; the factor; whether the function rises.
         (uniform, (("uniform", 0, 1, True), 1, False)),
         (lambda: 2 - 3 * uniform(), (("uniform", 2, -3, True), 1, True)),
+        (lambda: 1 - uniform() / 2, (("uniform", 1, Fraction(-1, 2), True), 1, True)),
         (lambda: uniform() ** 4, (("uniform", 0, 1, True), 4, False)),
         (lambda: uniform() ** -0.5, (("uniform", 0, 1, False), 0.5, True)),
         (lambda: uniform() ** -4, (("uniform", 0, 1, False), 4, True)),

@@ -156,6 +156,7 @@ def test_what_follows_the_text_is_read_at_the_root_alone():
         ([0, 3, 3], 1, "accept_index has a slot that is no child"),
         ([0, 4, 3], 1, "accept_index has a slot that is no child"),
         ([0, -1, 3], 1, "accept_index has a slot that is no child"),
+        ([0, 0, 1], 2, "accept_index has a slot that is no child"),
         ([0, 2, 3], 2, "accept_index has a slot that is no child"),
         ([0, 1, 3], 1, "predicts has another token"),
     ],

@@ -26,6 +26,12 @@ def close(seen, right):
     assert seen == pytest.approx(np.array(right, dtype=float), abs=1e-14)
 
 
+def test_equal_siblings_of_a_rule_by_name_stay_apart():
+    models = [otspec.models.memoryless(["1/2", "1/2"])] * 2
+    for name in ("recursive-rejection", "traversal"):
+        assert not as_maker(name, "tree")(*models, otspec.blocks.TokenTree((-1, -1))).merge
+
+
 @pytest.mark.parametrize("distinct", [False, True])
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_recursive_rejection_of_tokens(k, distinct):

@@ -172,6 +172,53 @@ def test_plans_and_other_laws_take_masks() -> None:
             assert plan.acceptance == best.acceptance == wanted
 
 
+@pytest.mark.parametrize("name", list(LAWS))
+def test_lossy_outputs_are_proved_and_never_the_null_token(name: str) -> None:
+    kept, refused = 0, 0
+    for draft, target, keep in cases(len(name), 40):
+        if not LAWS[name].exists(np.array(draft), 2):
+            continue
+        masked = Masked(LAWS[name](draft, 2), keep)
+        table, null = by_hand(masked.law, keep), masked.null
+        most = 1 - sum(mass for drafts, mass in table if {*drafts} == {-1})  # not all withdrawn
+        wanted = min(best_by_hand(table, target) + Fraction(1, 20), Fraction(1))
+        try:
+            best = otspec.optimal_acceptance(masked, target, total_variation="1/20")
+        except ValueError:  # the next test has its message
+            assert wanted > most or 0 in target
+            refused += 1
+            continue
+        best.check()
+        assert best.output is not None
+        assert best.acceptance == wanted <= most
+        assert best.output[null] == 0
+        assert masked.nulls == (null,)
+        again = Masked(masked, [*keep, null])
+        assert otspec.optimal_acceptance(again, target, total_variation="1/20").acceptance == wanted
+        kept += 1
+    assert kept > 3
+    assert refused > 0
+
+
+def test_a_budget_for_outputs_that_no_text_has_is_refused() -> None:
+    masked, target = Masked(otspec.IID(["1/2", "1/2"], 1), [0]), ["1/4", "3/4"]
+    assert otspec.optimal_acceptance(masked, target, total_variation="1/4").acceptance == 1 / 2
+    assert otspec.optimal_plan(masked, target, total_variation="1/4").acceptance == 1 / 2
+    for call in (otspec.optimal_acceptance, otspec.optimal_plan):
+        with pytest.raises(ValueError, match=r"null token 2.*at most total_variation='1/4'"):
+            call(masked, target, total_variation="1/3")
+    floats, row = Masked(otspec.IID([0.5, 0.5], 1), [0]), [0.25, 0.75]
+    with pytest.raises(ValueError, match=r"renyi.*at most total_variation=0.25"):
+        otspec.optimal_acceptance(floats, row, renyi=(0.5, 0.2))
+    best = otspec.optimal_acceptance(floats, row, kullback_leibler=5.0)
+    assert best.acceptance == pytest.approx(0.5, abs=1e-12)
+    wide = otspec.Independent(np.full((2, 200), 1 / 200))  # of which no selection is known
+    with pytest.raises(ValueError, match=r"at most total_variation=0\.2(5|49999)"):
+        otspec.optimal_acceptance(
+            Masked(wide, range(100)), np.full(200, 1 / 200), total_variation=0.6
+        )
+
+
 def test_what_is_no_mask_is_refused() -> None:
     law = otspec.IID(["1/2", "1/2"], 1)
     with pytest.raises(ValueError, match=r"keep .*3"):

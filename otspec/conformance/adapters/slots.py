@@ -145,7 +145,8 @@ def read_path(
     # the root first; count (B,), how many there are without the root; tokens (B, slots).
     if not ((count >= 0) & (count < kept.shape[1])).all():
         raise ValueError("accept_token_num says more than the depth of the tree, or less than 0")
-    rows, above = np.arange(len(predicts)), np.array([-1, *parents]) + 1
+    # The root is the child of no slot.
+    rows, above = np.arange(len(predicts)), np.array([-2, *parents]) + 1
     slot = np.zeros(len(rows), dtype=np.int64)
     for depth in range(1, kept.shape[1]):
         on = depth <= count

@@ -105,8 +105,15 @@ def _of_masked(law: Masked, target: Distribution) -> IntArray:
     """Cut the law with the drafts as they were drawn: those withdrawn cost nothing (Theory, 36)."""
     if law.set_aside is None:
         return by_max_flow(law, target)
-    cut = minimum_cut(law.set_aside, law.target_aside(target))
-    return np.append(np.intersect1d(cut, law.keep), law.null).astype(np.intp)
+    costs = law.target_aside(target)
+    cut = np.intersect1d(minimum_cut(law.set_aside, costs), law.keep)
+    with_null = np.append(cut, law.null).astype(np.intp)
+    if not target[law.null]:
+        return with_null
+    # Where the null token costs something: withdrawn drafts that cost more than they save.
+    costs[np.flatnonzero(law.mapped == law.null)] += 2
+    without = np.intersect1d(minimum_cut(law.set_aside, costs), law.keep).astype(np.intp)
+    return min(with_null, without, key=lambda tokens: cut_bound(law, target, tokens))
 
 
 @minimum_cut.register

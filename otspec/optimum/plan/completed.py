@@ -13,9 +13,9 @@ from otspec._base import Frozen, cached_property, plain
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, sums_by
 from otspec.coupling import Coupling, accepted_weights
 from otspec.distributions import Distribution, DistributionLike, as_distribution, normalized
-from otspec.drafts import DraftLaw
+from otspec.drafts import DraftLaw, Masked
 from otspec.drafts.base import Support
-from otspec.optimum.budgets import Outputs, TotalVariation
+from otspec.optimum.budgets import Outputs, TotalVariation, refuse_null_outputs
 from otspec.programs import Formulation, ProgramName, formulate
 from otspec.solvers import Solution, SolverName
 from otspec.solvers.base import SOLVER_TOLERANCE
@@ -249,7 +249,8 @@ def optimal_plan(
     Raises
     ------
     ValueError
-        Unusable input or budget, a program that would not fit in memory (with its size and what to
+        Unusable input or budget, one that lets the output be a null token of :class:`otspec.Masked`
+        drafts, a program that would not fit in memory (with its size and what to
         use instead), or one that the solver did not solve; the solver's package is not installed.
 
     Examples
@@ -268,7 +269,11 @@ def optimal_plan(
         return plan_from(formulation, formulation.solved(solver))
     budget = TotalVariation.of(total_variation, checked)
     lossless = plan_from(formulation, formulation.solved(solver))
-    return lossless.decomposition.within(budget).plan()
+    selected = lossless.decomposition
+    if isinstance(law, Masked):
+        outputs = Outputs(selected.law_of_selection, lossless.target.astype(selected.weights.dtype))
+        refuse_null_outputs(law, budget, outputs, lossless.acceptance, lossless.accuracy)
+    return selected.within(budget).plan()
 
 
 def plan_from(formulation: Formulation, solution: Solution) -> Plan:
