@@ -74,10 +74,9 @@ def test_behind_the_last_position_nothing_is_kept(rule):
     assert deep == flat > 0
 
 
-def test_a_mean_by_depth_is_over_the_blocks_that_are_so_deep():
+def test_a_mean_is_over_the_positions_that_there_are():
     kept = {1: np.array([[[0.5, 0.25, 0], [0.75, 0, 0]]])}
     found = LoggedChances((1,), kept, kept, kept, np.array([2, 1]), nested=False)
-    assert found.averaged(by_depth=True).kept[1].tolist() == [[0.625, 0.25, 0, 0]]
     assert found.averaged().kept[1].tolist() == [[0.5]]
 
 
