@@ -90,11 +90,12 @@ class Call(NamedTuple):
         return f"{self.name}({self.argument}: value {self.number})"
 
 
-def valid(row):
-    """Return the valid arguments of a row."""
+def valid(row, given=()):
+    """Return the valid arguments of a row, but those that are given otherwise."""
     return {
         name: example() if callable(example) and kind != "name" else example
         for name, (kind, example) in row.arguments.items()
+        if name not in given
     }
 
 
@@ -110,7 +111,7 @@ def hostile_calls(names=None):
                 make, refused = values[number]
 
                 def call(row=row, argument=argument, make=make):
-                    return settled(row.call(**valid(row) | {argument: make()}))
+                    return settled(row.call(**valid(row, {argument}), **{argument: make()}))
 
                 yield Call(name, argument, number, refused, call)
 
@@ -128,7 +129,7 @@ def random_calls(rng):
 
         def call(row=row, given=given):
             made = {argument: make() for argument, make in given.items()}
-            return settled(row.call(**valid(row) | made))
+            return settled(row.call(**valid(row, made), **made))
 
         yield Call(name, ", ".join(given), 0, False, call)
 

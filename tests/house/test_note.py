@@ -5,6 +5,7 @@ import json
 import re
 import statistics
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from docs.note import (
 )
 from docs.note.results import Results, points, probability, scientific, thousands
 from figures.contract import Settings
+from otspec.datasets import load_smollm2
 from otspec.drafts.race import inside
 from otspec.rules import RecursiveRejectionWithoutReplacement
 
@@ -34,7 +36,9 @@ CLAIMS = ("hold", "condition", "rest", "wrong")
 def computed(tmp_path_factory):
     """A folder with the numbers and pictures of a quick run, and what numbers.json has."""
     folder = tmp_path_factory.mktemp("note")
-    compute.compute(folder, Settings(quick=True))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("otspec.datasets.load_smollm2", cache(load_smollm2))  # read once
+        compute.compute(folder, Settings(quick=True))
     return folder, json.loads((folder / compute.NUMBERS).read_text(encoding="utf-8"))
 
 

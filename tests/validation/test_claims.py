@@ -10,7 +10,7 @@ from validation.registry import CLAIMS
 from validation.running import check_claim
 from validation.search import Search
 
-FEW = Search(seconds=20.0, instances=enough(60, least=20))
+FEW = Search(seconds=20.0, instances=enough(60))
 MORE = Search(seconds=20.0, instances=60)
 """For claims that fail on none of the few: the first instance where they do may be the sixtieth."""
 RECORDED = recorded()
