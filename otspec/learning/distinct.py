@@ -45,10 +45,15 @@ class DistinctOptimum(Objective):
         light = powers(xp.where(inside, race.light_rates(draft), 0.0), race.terms)
         sums = xp.stack([xp.sum(power, axis=-1) for power in light], axis=-1)
         found, heavy, coefficients = race.gradient(before, outside, sums, race.ratios <= last)
-        loss = found - cost
-        some = xp.astype(loss > 0, loss.dtype)[..., None]
+        loss, drafted = found - cost, draft != 0  # NaN stays NaN
+        # A row of fewer than k tokens drafts them all, and no small change makes it draft others.
+        enough = xp.sum(xp.astype(drafted, loss.dtype), axis=-1) >= self.k
+        some = (enough & (loss > 0))[..., None]
+        never = xp.sum(xp.where(drafted, 0.0, target), axis=-1)
+        loss = xp.where(enough, loss * some[..., 0], never)
         numbers = xp.concat([last, race.heaviest, race.unit, outside], axis=-1)
-        return loss * some[..., 0], (race.tokens, some * heavy, some * coefficients, numbers)
+        heavy, coefficients = xp.where(some, heavy, 0.0), xp.where(some, coefficients, 0.0)
+        return loss, (race.tokens, heavy, coefficients, numbers)
 
     def gradient(self, library: Library, logits: Array, target: Array, state: State) -> Array:
         """Return the derivative of the loss by each logit; see :class:`Objective`."""

@@ -87,8 +87,9 @@ def acceptance_loss(
     k : int
         Number of drafts.
     law : str
-        How they are drawn: ``"iid"``, ``"without-replacement"`` (k at most 64), ``"hub"`` (k = 2)
-        or ``"top-plus-one"`` (k at most 64).
+        How they are drawn: ``"iid"``, ``"without-replacement"`` (k at most 64; of a row with fewer
+        than k tokens of positive probability all are drafted), ``"hub"`` (k = 2) or
+        ``"top-plus-one"`` (k at most 64).
     target_logits : array, shape (..., V), optional
         In place of ``target_probs``, which is then None.
     temperature : float

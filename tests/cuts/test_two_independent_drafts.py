@@ -12,7 +12,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, KINDS, floats, fractions, pair, weights
-from searching import NIGHTLY, enough, of_all
+from searching import NIGHTLY, enough
 
 import otspec
 from otspec.optimum.cuts import halfplanes, minimum
@@ -223,7 +223,7 @@ def test_prices_alone_prove_that_no_cut_is_lower():
         tight += search.proved
         if search.proved:
             assert bound_by_prices(*pair, search.prices) == least
-    assert tight > of_all(200)
+    assert tight > enough(80, 40) / 2
     wrong = search.prices.copy()
     wrong[:, 0] = search.prices[:, 1]  # any prices are a bound, if not a good one
     assert bound_by_prices(*pair, wrong[np.argsort(wrong.sum(axis=1))]) <= least
@@ -236,7 +236,7 @@ def test_ties_all_over_an_interval_are_settled_along_their_lines(monkeypatch):
         search = _Search(*(np.array(law) for law in (*drafts, target)))
         assert search.least == least_cut(drafts, target) - 1
         settled += len(search.lines) > 0
-    assert settled > of_all(150)
+    assert settled > enough(80, 40) / 4
 
 
 def test_a_changed_cut_of_many_tokens_is_refused_by_prices():

@@ -267,6 +267,22 @@ def test_a_certain_hub():
     assert (logits.grad == 0).all()
 
 
+def test_distinct_drafts_of_rows_with_too_few_tokens_are_all_that_there_are():
+    draft = torch.tensor([[0.0, -inf, -inf], [0.0, 1.0, -inf], [0.0, 1.0, 2.0]]).double()
+    draft.requires_grad_()
+    target = torch.tensor([[0.5, 0.25, 0.25]]).double().expand(3, 3)
+    for k, losses in ((2, [0.5, 0.25]), (3, [0.5, 0.25, 0])):
+        loss = acceptance_loss(draft, target, k, "without-replacement")
+        (gradient,) = torch.autograd.grad(loss.mean(), draft)
+        assert loss[: len(losses)].tolist() == pytest.approx(losses, abs=1e-12)
+        assert torch.isfinite(gradient).all()
+        assert (gradient[0] == 0).all()
+        alone = acceptance_loss(draft[2], target[2], k, "without-replacement")
+        torch.testing.assert_close(loss[2], alone, atol=1e-14, rtol=0)
+    broken = torch.tensor([0.0, float("nan"), 1.0]).double()
+    assert acceptance_loss(broken, target[0], 2, "without-replacement").isnan()
+
+
 def test_rules_on_degenerate_rows():
     draft = torch.tensor([[0.0, 0.0, -inf], [0.0, -inf, -inf], [0.0, 0.0, 0.0]], requires_grad=True)
     target = torch.tensor([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.5, 0.25, 0.25]])

@@ -7,9 +7,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from otspec.blocks import DraftSelection, as_shape, best_trees
+from otspec.blocks import DraftSelection, TraversalVerify, as_shape, best_trees
 from otspec.datasets import load_smollm2
-from otspec.logged import LoggedBlock, best_trees_on_blocks, dynamic_tree_on_blocks
+from otspec.logged import (
+    LoggedBlock,
+    best_trees_on_blocks,
+    compare_trees_on_blocks,
+    dynamic_tree_on_blocks,
+)
+from otspec.logged.chances import LoggedChances
 from otspec.models import memoryless, random_pair
 from otspec.rules import (
     KSequential,
@@ -66,6 +72,24 @@ def test_behind_the_last_position_nothing_is_kept(rule):
     found = best_trees_on_blocks([block], rule, 6, 2)
     deep, flat = (found.on_blocks(as_shape(text)).expected for text in ("2x1x1", "2x1"))
     assert deep == flat > 0
+
+
+def test_a_mean_is_over_the_positions_that_there_are():
+    kept = {1: np.array([[[0.5, 0.25, 0], [0.75, 0, 0]]])}
+    found = LoggedChances((1,), kept, kept, kept, np.array([2, 1]), nested=False)
+    assert found.averaged().kept[1].tolist() == [[0.5]]
+
+
+def test_trees_on_blocks_are_compared_with_equal_children_apart():
+    draft, target = random_pair(2, 0.4, np.random.default_rng(13))
+    blocks = [block for _, block in every_block(draft, target, 2)]
+    found = {row.rule: row.expected for row in compare_trees_on_blocks(blocks, ["2x1"])}
+    apart, together = (
+        np.mean([block.expected_of_traversal("2x1", merge=merge) for block in blocks])
+        for merge in (False, True)
+    )
+    assert found[TraversalVerify.title] == pytest.approx(apart)
+    assert abs(apart - together) > 1e-3
 
 
 def test_the_bundled_trace_has_a_best_tree():

@@ -14,7 +14,7 @@ from searching import NIGHTLY
 
 from otspec.auditing import audit_blocks
 from otspec.blocks import TREE_RULES as NAMED
-from otspec.blocks import DraftSelection, TokenTree
+from otspec.blocks import DraftSelection
 from otspec.chance import Drawn
 from otspec.models.tables import random_pair
 
@@ -143,11 +143,3 @@ def test_models_that_remember_little_are_summed_over_it():
         kept = DraftSelection(draft, target, comb, RULES["recursive"][0], merge).expected()
         chain = DraftSelection(draft, target, (1,) * 60, RULES["recursive"][0], merge).expected()
         assert chain < kept < 61
-
-
-def test_a_drafted_tree_has_a_token_for_each_node():
-    selection = DraftSelection(
-        *random_pair(2, 0.5, np.random.default_rng(0)), "2", RULES["recursive"][0]
-    )
-    with pytest.raises(ValueError, match="tokens has 1 tokens, but the tree has 2 nodes"):
-        selection.drafted(TokenTree((-1, -1)), (0,))

@@ -100,6 +100,10 @@ class Policy(Frozen):
             draft, target = masked(draft, target, self.keep)
         return PolicyRule(draft, target, self, verify)
 
+    def law(self, draft: Model) -> dict[tuple[Prefix, ...], Number]:
+        """Return the law of the drafted texts, given what drafts are drawn from."""
+        return law_of(lambda chance: tuple(self.grow(draft, chance)))
+
     def case(self, draft: Any) -> str:
         """Return how the cuts of a block depend on the drafts of an exact draft model.
 
@@ -111,7 +115,7 @@ class Policy(Frozen):
         model = as_models(draft, draft)[0]
         if self.keep is not None:
             model = masked(model, model, self.keep)[0]
-        grown = law_of(lambda chance: tuple(self.grow(model, chance)))
+        grown = self.law(model)
         if len(grown) == 1 and self.certain:
             return "certain"
         if not _as_drawn(grown, model):
@@ -174,10 +178,9 @@ class PolicyRule(BlockRule):
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield all outcomes; drafts that are left alike are verified once."""
-        left = law_of(lambda chance: tuple(self.policy.grow(self.draft, chance)))
         return self._summed(
             (mass * share, ending)
-            for texts, mass in left.items()
+            for texts, mass in self.policy.law(self.draft).items()
             for share, ending in branches(partial(self._ending, self._tree(texts)))
         )
 

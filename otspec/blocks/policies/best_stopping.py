@@ -10,7 +10,6 @@ import numpy as np
 from otspec._base import Array, Frozen, IntArray, Number, as_flag, as_real, zeros
 from otspec.blocks.policies.base import Policy
 from otspec.blocks.policies.shipped import policies
-from otspec.chance import Chance, law_of
 from otspec.distributions import as_k
 from otspec.models import Model, Prefix, TableModel, WithNull, as_models, masked
 from otspec.programs.formulation import ProgramBuilder
@@ -208,13 +207,9 @@ def rate_of(policy: Policy, draft: Any, target: Any, costs: tuple[Any, Any]) -> 
     null, guide = pair[0].n, pair[0]
     if policy.keep is not None:
         guide = masked(*pair, policy.keep)[0]
-
-    def grow(chance: Chance) -> tuple[Prefix, ...]:
-        return tuple(policy.grow(guide, chance))
-
     left: dict[Prefix, Any] = {}
     cost: Any = 1
-    for chain, mass in law_of(grow).items():
+    for chain, mass in policy.law(guide).items():
         for text in chain:
             cost += mass * price.draft
             if null not in text:

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base import as_array, as_generator, cached_property
-from otspec._base.arithmetic import Array, IntArray, as_number, over_one_denominator, zeros
+from otspec._base import Array, IntArray, Number, as_array, as_generator, cached_property
+from otspec._base.arithmetic import as_number, is_exact, over_one_denominator, zeros
 from otspec.chance import Chance
 from otspec.coupling import match, matches
 from otspec.distributions import Distribution
@@ -117,6 +117,12 @@ class SharedNoise(PairRule):
             return super().sample(drafts, rng)
         token = int(self._output(self._noise_given(drafts, rng)[None])[0])
         return token, token in drafts
+
+    def acceptance(self) -> Number:
+        """Return the acceptance; ``NotExactError`` for exact sums of more than a million terms."""
+        if is_exact(self.target):
+            return super().acceptance()
+        return self.acceptances_of(self.pair, [self.k])[0].value
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
         """Estimate what :meth:`accepted` says from ``size`` (at least 2) random steps of noise."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base import Array, IntArray, Number, cached_property, is_exact, over_one_denominator
+from otspec._base import Array, IntArray, cached_property, is_exact, over_one_denominator
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
@@ -53,15 +53,8 @@ class GumbelCoupling(SharedNoise):
         found = GumbelRace(pair, max(ks, default=1)).acceptances()
         return [Exact(float(found[k - 1])) for k in ks]
 
-    def acceptance(self) -> Number:
-        """Return Σ q(y) g_k(y); ``NotExactError`` for exact sums of more than a million terms."""
-        # g_k(y) is the chance that y is drafted if it is the output.
-        if is_exact(self.target):
-            return super().acceptance()
-        return self.acceptances_of(self.pair, [self.k])[0].value
-
     def _by_token(self) -> Array:
-        """Return q(y) g_k(y), shape (n,)."""
+        """Return q(y) g_k(y), with g_k(y) how likely y is drafted if it is the output: (n,)."""
         return self.target * self._chances[-1]
 
     def _by_position(self) -> Array:

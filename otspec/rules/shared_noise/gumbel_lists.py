@@ -8,7 +8,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from otspec._base import Array, IntArray, Number, cached_property, is_exact, remembered
+from otspec._base import Array, IntArray, cached_property, is_exact, remembered
 from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.base.rule import NotExactError
@@ -115,14 +115,8 @@ class GumbelLists(SharedNoise):
             left *= 1 - other
         return [Exact(min(max(found[k], 0.0), 1.0)) for k in ks]
 
-    def acceptance(self) -> Number:
-        """Return Σ q(y) ∫ k e^{−kt} [1 − (1 − a)(1 − b)^{k−1}] dt; errors: as GumbelCoupling."""
-        if is_exact(self.target):
-            return super().acceptance()
-        return self.acceptances_of(self.pair, [self.k])[0].value
-
     def _by_token(self) -> Array:
-        """Return the probability that the output is y and a draft, shape (n,)."""
+        """Return q(y) ∫ k e^{−kt} [1 − (1 − a)(1 − b)^{k−1}] dt, shape (n,)."""
         others, both = self._integrals
         return self.target * (1 - others[-1] + both[-1])
 
