@@ -15,7 +15,7 @@ from otspec import IID, Masked
 from otspec._base.arithmetic import Array
 from otspec.blocks.base import BlockRule
 from otspec.blocks.policies import Policy, chain, policies, sampled
-from otspec.blocks.policies.sequence_race import SequenceRacePolicy
+from otspec.blocks.policies.sequence_race import sequence_race
 from otspec.chance import Drawn
 from otspec.datasets import letters
 from otspec.logged.comparison import mean_and_error
@@ -61,7 +61,7 @@ def stars() -> Iterator[tuple[str, Policy]]:
     best = sampled(STAR, 1, KEPT)
     budget = Policy("budget", "the likeliest of those drawn", best, 1, cure="sequence-race")
     yield f"{STAR} drawn, sampled-budget, {KEPT} nodes", budget
-    yield f"sequence-race, {KEPT} nodes", SequenceRacePolicy(1, KEPT)
+    yield f"sequence-race, {KEPT} nodes", sequence_race(1, KEPT)
     yield f"top-budget, {KEPT} nodes", policies(THRESHOLDS[0], 1, KEPT)["top-budget"]
 
 

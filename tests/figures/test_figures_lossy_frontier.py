@@ -80,5 +80,5 @@ def test_what_the_pages_say_is_in_the_table():
         wasted[title] = float(last)
     below = [wasted[sweep.title] for sweep in lossy_frontier.BELOW]
     assert (f"{min(below):.2f}", f"{max(below):.2f}") == ("0.11", "0.47")
-    assert "the others leave 0.11 to 0.47" in caption("lossy_frontier")
+    assert "The rules below the frontier leave 0.11 to 0.47" in caption("lossy_frontier")
     assert sum(value == 0 for value in wasted.values()) == len(wasted) - len(below)
