@@ -13,15 +13,22 @@ SECONDS = 600
 """Only so that a test ends that waits for what does not come."""
 
 
-def started(source, out, *options, workers=2):
+SLOW_WRITES = Path(__file__).parent / "slow_writes"
+
+
+def started(source, out, *options, workers=2, slow=True):
     """Start a run in a process group of its own; wait for finished parts."""
-    return started_in(out, source, *OPTIONS, "--workers", workers, "--out", out, *options)
+    arguments = (source, *OPTIONS, "--workers", workers, "--out", out, *options)
+    return started_in(out, *arguments, slow=slow)
 
 
-def started_in(folder, *arguments, **environment):
+def started_in(folder, *arguments, slow=True, **environment):
     """Start a run in a process group of its own; wait for finished parts below a folder."""
+    # slow: a run of some seconds, which does not end before a signal comes on a busy machine.
+    paths = [str(SLOW_WRITES)] * slow + [os.environ.get("PYTHONPATH", "")]
     process = subprocess.Popen(
-        [*TRACE, *map(str, arguments)], env=os.environ | environment,
+        [*TRACE, *map(str, arguments)],
+        env=os.environ | environment | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True,
     )  # fmt: skip
     while process.poll() is None and len(list(Path(folder).rglob("part-*.parquet"))) < 4:

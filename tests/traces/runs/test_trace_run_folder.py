@@ -118,7 +118,7 @@ def test_a_folder_that_is_a_link_is_the_one_it_names(tmp_path, capsys):
 
 
 def test_a_second_run_is_told_who_is_at_work(source, tmp_path, capsys):
-    process = started(source, tmp_path, workers=1)
+    process = started(source, tmp_path, workers=1, slow=False)
     process.send_signal(signal.SIGSTOP)  # so that it is still at work, however slow the others are
     arguments = ["trace", source, *OPTIONS, "--workers", 1, "--out", tmp_path]
     for option in ((), ("--resume",), ("--overwrite",)):
