@@ -266,15 +266,20 @@ class ChainedResiduals(Derived):
         return ChainedResiduals(self._draft.after(text), self._target.after(text), left, ratio)
 
     # The target may be residuals of residuals, which would be computed again and again.
-    @remembered
+    @cached_property
+    def _ratios(self) -> dict[Prefix, Any]:
+        return {(): self._start}
+
     def _ratio(self, text: Prefix) -> Any:
         """Return M_b/M_s of a text, or None if the draft model never drafts it."""
-        if not text:
-            return self._start
-        head, token = text[:-1], text[-1]
-        before, drafted = self._ratio(head), self._draft(head)[token]
-        never = before is None or not drafted > 0
-        return None if never else longer_ratio(before, self._target(head)[token], drafted)
+        # A dictionary of its own: `remembered` would take twice the depth of calls.
+        if text not in self._ratios:
+            head, token = text[:-1], text[-1]
+            before, drafted = self._ratio(head), self._draft(head)[token]
+            never = before is None or not drafted > 0
+            wanted = self._target(head)[token]
+            self._ratios[text] = None if never else longer_ratio(before, wanted, drafted)
+        return self._ratios[text]
 
 
 def longer_ratio(ratio: Any, wanted: Any, drafted: Any) -> Any:

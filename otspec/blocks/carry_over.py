@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec._base import Array, Number, as_integer, positive_part, zeros
-from otspec._base.frozen import cached_property, read_only, remembered
+from otspec._base.frozen import cached_property, read_only
 from otspec.blocks.block_verification import BlockVerification, LastToFirst
 from otspec.blocks.drafted_tree import DraftedTree, Found, node_and_row
 from otspec.blocks.single_draft import SingleDraftRule
@@ -33,18 +33,22 @@ class KeptTarget(Derived):
         row, weight = self._along(kept)
         return self._split(kept, token, weight * row[token])[1]
 
-    @remembered
+    @cached_property
+    def _known(self) -> dict[Prefix, tuple[Distribution, Any]]:
+        return {(): (self.target(()), self.target.number(1))}
+
     def _along(self, text: Prefix) -> tuple[Distribution, Any]:
         """Return the law after a kept text, and its weight: kept over drafted mass."""
-        if not text:
-            return self.target(()), self.target.number(1)
-        head, token = text[:-1], text[-1]
-        row, weight = self._along(head)
-        wanted, drafted = weight * row[token], self.draft(head)[token]
-        # p_i = min(1, p_{i−1} M_b/M_s), as in block verification.
-        weight = self.target.number(1) if wanted >= drafted else wanted / drafted
-        after = self._split(head, token, wanted)[0]
-        return self.target(text) if after is None else after, weight
+        # A dictionary of its own: `remembered` would take twice the depth of calls.
+        if text not in self._known:
+            head, token = text[:-1], text[-1]
+            row, weight = self._along(head)
+            wanted, drafted = weight * row[token], self.draft(head)[token]
+            # p_i = min(1, p_{i−1} M_b/M_s), as in block verification.
+            weight = self.target.number(1) if wanted >= drafted else wanted / drafted
+            after = self._split(head, token, wanted)[0]
+            self._known[text] = (self.target(text) if after is None else after, weight)
+        return self._known[text]
 
     def _split(
         self, head: Prefix, token: int, wanted: Any

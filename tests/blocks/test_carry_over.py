@@ -16,12 +16,29 @@ from otspec.blocks import (
     long_run,
 )
 from otspec.blocks.base import enumerated_expected
-from otspec.blocks.carry_over import split_law
+from otspec.blocks.block_verification import ChainedResiduals
+from otspec.blocks.carry_over import KeptTarget, split_law
+from otspec.blocks.trees.verifiers.greedy_multi_path import GreatestPath
 from otspec.models import EndingModel, TableModel, markov, memoryless
 
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 FAR = memoryless([Fraction(4, 5), Fraction(1, 5)]), memoryless([Fraction(1, 5), Fraction(4, 5)])
 CHAINS = markov([["2/5", "3/5"], ["1/2", "1/2"]]), markov([["3/4", "1/4"], ["1/5", "4/5"]])
+
+DEEP = 700  # tokens: a step inside the one before takes one call of Python, of a thousand
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        lambda coin: ChainedResiduals(coin, coin, DEEP + 1),
+        lambda coin: KeptTarget(coin, coin, 1, None),
+        lambda coin: GreatestPath(coin, coin, 1),
+    ],
+)
+def test_a_long_text_is_asked_for_at_once(law):
+    # Draft and target are equal: nothing is left over, so that all laws are the target's.
+    assert list(law(memoryless([0.5, 0.5]))((1,) * DEEP)) == [0.5, 0.5]
 
 
 def rows(rng, n, parts=12):

@@ -39,7 +39,7 @@ def audit_kernel(
     missing = [option for option in needed if given[option] is None]
     if missing:
         example = " ".join(f"{option} {_EXAMPLE[option]}" for option in needed)
-        takes = "chance alone" if step else f"{'drafts and chance' if is_program(kernel) else 'x'}"
+        takes = "chance alone" if step else "drafts and chance" if is_program(kernel) else "x"
         raise ValueError(
             f"{name} takes {takes}, so that it is audited for one law and target: add "
             f"{listed(missing, 'and')}, as in otspec audit {name} {example}"

@@ -68,14 +68,18 @@ class GreatestPath(Model):
         below[order[1:]] = np.cumsum(drafted[order[:-1]])
         return share + (1 - share) * below, (1 - share) * drafted
 
-    @remembered  # of texts that grow token by token each needs the ones before it
+    @cached_property
+    def _shares(self) -> dict[Prefix, Any]:
+        return {(): self._draft.number(0)}
+
     def _share(self, text: Prefix) -> Any:
         """Return A/(A + M_s) of a text; 1 after one that is never drafted."""
-        if not text:
-            return self._draft.number(0)
-        head, token = text[:-1], text[-1]
-        below, own = (part[token] for part in self._below(head, self._share(head)))
-        return below / (below + own) if own > 0 else own + 1
+        # A dictionary of its own: `remembered` would take twice the depth of calls.
+        if text not in self._shares:
+            head, token = text[:-1], text[-1]
+            below, own = (part[token] for part in self._below(head, self._share(head)))
+            self._shares[text] = below / (below + own) if own > 0 else own + 1
+        return self._shares[text]
 
 
 def _powers(one: Any, other: Any, count: int) -> Any:
