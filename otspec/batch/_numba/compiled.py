@@ -71,9 +71,14 @@ def fused(one: Any, other: Any, third: Any) -> Any:
     return one * other + third
 
 
-def power(exponent: Any) -> Any:
-    """Return 2 to a power of float32 below 128, to a rounding or two; NaN of NaN, 0 up to −127."""
-    return np.float32(0) if exponent <= LOWEST else np.exp2(exponent)
+def power(factor: Any, value: Any) -> Any:
+    """Return 2^(factor · value) of float32, below 2^128 to 1.7e-7 of it; 0 if below 2^LOWEST."""
+    exponent = factor * value
+    return np.float32(0) if exponent < LOWEST else np.exp2(exponent)
+
+
+def fetch(values: Any, place: int) -> None:
+    """Ask for what is at a place of an array, or after its end, before it is read."""
 
 
 def real_of(value: Any) -> Any:
@@ -111,7 +116,7 @@ def _choosing(context: Any, one: Any, other: Any) -> Any:  # noqa: ARG001 # of e
     return one(one, other), choose
 
 
-LOWEST = np.float32(-127)  # 2 to this power, or a lower one, is 0
+LOWEST = np.float32(-125.5)  # 2 to a lower power is 0
 
 _POLYNOMIAL = (
     1.0,
@@ -136,24 +141,40 @@ def _casting(context: Any, value: Any) -> Any:  # noqa: ARG001 # of every intrin
 
 def _fusing(context: Any, one: Any, other: Any, third: Any) -> Any:  # noqa: ARG001
     def fuse(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ARG001
-        product = builder.fmul(*values[:2], flags=("contract",))
-        return builder.fadd(product, values[2], flags=("contract",))
+        machine, _, features = context.codegen().magic_tuple()
+        if not machine.startswith("x86") or "+fma" in features.split(","):
+            return builder.fma(*values)
+        return builder.fadd(builder.fmul(*values[:2]), values[2])  # else it would be a call
 
     return one(one, other, third), fuse
 
 
-def _power(exponent: Any) -> Any:  # noqa: ARG001 # its type, which is float32
-    up, cast, plus_product = np.float32(3 << 22), bits, fused
+def _fetching(context: Any, values: Any, place: Any) -> Any:  # noqa: ARG001
+    def ask(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        number, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        call = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        start = make_array(signature.args[0])(context, builder, given[0]).data
+        address = builder.bitcast(builder.gep(start, [given[1]]), byte)
+        builder.call(call, [address, *map(number, (0, 3, 1))])  # to read data, soon
+        return context.get_dummy_value()
+
+    return types.void(values, types.int64), ask
+
+
+def _power(factor: Any, value: Any) -> Any:  # noqa: ARG001 # their types, which are float32
+    up, cast, plus_product, nothing = np.float32(3 << 22), bits, fused, np.int32(0)
+    least = np.float32(np.ceil(LOWEST)) + up
     c0, c1, c2, c3, c4, c5 = np.array(_POLYNOMIAL, np.float32)
 
-    def powered(exponent: Any) -> Any:
-        bounded = LOWEST if exponent < LOWEST else exponent
+    def powered(factor: Any, value: Any) -> Any:
         # The sum is rounded to an integer, which its last bits are: the exponent of the result.
-        shifted = bounded + up
-        r = bounded - (shifted - up)
+        shifted = plus_product(factor, value, up)
+        r = plus_product(factor, value, up - shifted)
         most = plus_product(plus_product(c5, r, c4), r, c3)
         rest = plus_product(plus_product(plus_product(most, r, c2), r, c1), r, c0)
-        return cast(np.int32(cast(rest) + np.int32(cast(shifted) << np.int32(23))))
+        whole = np.int32(cast(rest) + np.int32(cast(shifted) << np.int32(23)))
+        return cast(nothing if shifted < least else whole)
 
     return powered
 
@@ -212,10 +233,12 @@ def _stored(value: Any, like: Any) -> Any:  # noqa: ARG001 # the value is a floa
 if HAS_NUMBA:
     from llvmlite import ir
     from numba import types
+    from numba.core import cgutils
     from numba.extending import intrinsic, overload
+    from numba.np.arrayobj import make_array
 
     plus, greater = intrinsic(_adding), intrinsic(_choosing)
-    bits, fused = intrinsic(_casting), intrinsic(_fusing)
+    bits, fused, fetch = intrinsic(_casting), intrinsic(_fusing), intrinsic(_fetching)
     overload(power)(_power)
     overload(real_of)(_real_of)
     overload(stored)(_stored)

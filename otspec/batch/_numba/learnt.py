@@ -24,7 +24,7 @@ def _fill(logits, found) -> None:
         part, written = logits[start : start + BLOCK], found[start : start + BLOCK]
         mass: Any = np.float32(0)
         for i in range(part.size):
-            weight = power((real_of(part[i]) - most) * unit)
+            weight = power(unit, real_of(part[i]) - most)
             written[i] = weight
             mass = plus(mass, weight)
         total += mass

@@ -7,8 +7,8 @@ and the steps are done with them. Differences of logits are divided in float32, 
 The softmax takes one reading and one power of each logit. It writes 2^(unit·(logit − shift)) and
 their sum, which they are divided by in the cache. The shift is about the largest logit so far, and
 moves where a later one is far above it. Rows are float32, or half precision as its bits: uint16 for
-float16, int16 for bfloat16. All is computed in float32, and blocks of `AT_ONCE` tokens are added up
-in float64.
+float16, int16 for bfloat16. All is computed in float32, and blocks of 512 tokens are added up in
+float64.
 """
 
 import math
@@ -19,6 +19,7 @@ import numpy as np
 from otspec.batch._array_api.library import BLOCK, Array
 from otspec.batch._numba.compiled import (
     Real,
+    fetch,
     greater,
     inner_code,
     machine_code,
@@ -26,8 +27,9 @@ from otspec.batch._numba.compiled import (
     power,
     real_of,
 )
-from otspec.batch._numba.passes import AT_ONCE
 
+_AT_ONCE = 512
+_AHEAD = 2048  # how far ahead of the block logits are fetched: their reading waits for memory
 _FAR = 64.0  # how many powers of two a logit may be above the shift before that is moved
 
 
@@ -57,18 +59,6 @@ def is_wrong(logits) -> bool:
 
 
 @inner_code
-def _fill_block(logits, unit: Real, shift: Real, out) -> tuple[Real, Real]:
-    """Write 2^(unit·(logit − shift)) of a block; return its sum and the largest exponent."""
-    total, most = np.float32(0), np.float32(-np.inf)
-    for i in range(logits.size):
-        exponent = (real_of(logits[i]) - shift) * unit
-        most = greater(most, exponent)
-        out[i] = power(exponent)
-        total = plus(total, out[i])
-    return np.float64(total), most
-
-
-@inner_code
 def multiply(values, factor: Real) -> None:
     """Multiply float32 numbers by one of them."""
     for i in range(values.size):
@@ -78,20 +68,30 @@ def multiply(values, factor: Real) -> None:
 @inner_code
 def fill(logits, unit: Real, out) -> tuple[Real, Real]:
     """Write 2^(unit·(logit − shift)) of a row; return shift and sum, NaN if no logit is finite."""
-    shift, total = largest_of(logits[:AT_ONCE]), 0.0
-    for start in range(0, logits.size, AT_ONCE):
-        here = slice(start, min(start + AT_ONCE, logits.size))
-        mass, most = _fill_block(logits[here], unit, shift, out[here])
-        if shift == np.float32(-np.inf) or most > _FAR:
-            above = largest_of(logits[here])
-            if above == np.float32(-np.inf) and not is_wrong(logits[here]):
-                out[here] = 0.0  # all are masked so far
-                continue
-            factor = 2.0 ** (np.float64(shift - above) * unit)
-            multiply(out[:start], np.float32(factor))
-            shift, total = above, total * factor
-            mass, _ = _fill_block(logits[here], unit, shift, out[here])
-        total += mass
+    shift, total, start = largest_of(logits[:_AT_ONCE]), 0.0, 0
+    while start < logits.size:
+        for place in range(start + _AHEAD, start + _AHEAD + _AT_ONCE, 64 // logits.itemsize):
+            fetch(logits, place)
+        end = min(start + _AT_ONCE, logits.size)
+        block, powers = logits[start:end], out[start:end]
+        mass, most = np.float32(0), np.float32(-np.inf)
+        for i in range(block.size):
+            above = real_of(block[i]) - shift
+            most = greater(most, above)
+            powers[i] = power(unit, above)
+            mass = plus(mass, powers[i])
+        if shift == np.float32(-np.inf) or unit * most > _FAR:
+            largest = largest_of(block)
+            if largest > np.float32(-np.inf) or is_wrong(block):
+                if not abs(largest) < np.float32(np.inf):
+                    return shift, np.nan
+                factor = 2.0 ** (np.float64(shift - largest) * unit)
+                multiply(out[:start], np.float32(factor))
+                shift, total = largest, total * factor
+                continue  # the same block again
+            powers[:], mass = 0.0, np.float32(0)  # all are masked so far
+        total += np.float64(mass)
+        start = end
     return shift, total if 0 < total < np.inf and shift < np.float32(np.inf) else np.nan
 
 
