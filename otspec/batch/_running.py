@@ -86,7 +86,14 @@ def _row_by_row(rule: BatchRule, given: Given, *options: int) -> Verified | None
     rows = rows_of(*given, only_k=rule.k)
     if rows is None:
         return None
-    return Verified(*rows.run(machine(rule.rows).verify, *options, kinds=KINDS[Verified]))
+    verify = machine(rule.rows).verify
+    return Verified(*rows.run(verify, *options, _plain(rows.number), kinds=KINDS[Verified]))
+
+
+@lru_cache(maxsize=8)
+def _plain(rows: int) -> Array:
+    """Return the units of probabilities."""
+    return np.ones((2, rows))
 
 
 def verified_block(name: str, given: Given, *, checked: bool) -> VerifiedBlock:
@@ -172,7 +179,7 @@ def straight(
     sources = machine("from_logits.sources")
     if rule is not None:
         options = (as_grades(grades),) if rule.graded else ()
-        verify = sources.in_parts(machine(rule.rows).verify)
+        verify = sources.in_parts(machine(rule.rows).verify, with_units=True)
         return Verified(*rows.run(verify, *options, kinds=KINDS[Verified]))
     if block == "token":
         verify = sources.of_sources(machine("from_logits.drafted_block").token)

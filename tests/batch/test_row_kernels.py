@@ -86,7 +86,7 @@ def test_heavy_tokens_are_those_of_a_sort(n, dtype):
     draft = rows_with_ties(n, dtype)
     sums, heavy = np.empty((3, -(-n // 256))), np.empty((3, 2, 32))
     borders, light = np.empty(3), np.empty(3)
-    read_heavy(*read_only(draft, 2 * draft), sums, heavy, borders, light)
+    read_heavy(*read_only(draft, 2 * draft), sums, heavy, borders, light, np.ones((2, 3)))
     for row, (drafted, wanted), border, rest in zip(draft, heavy, borders, light, strict=True):
         check_heavy(row, drafted, wanted, rest)
         assert not wanted[drafted == 0].any()

@@ -14,12 +14,14 @@ from otspec.batch._numba.compiled import (
 )
 from otspec.batch._numba.optimum import acceptance as optimal_acceptance
 from otspec.batch._numba.passes import (
+    PLAIN,
     blocks_of,
     excess,
     factor_of,
     overlaps,
     rest_in_blocks,
     sum_in_blocks,
+    weight_of,
 )
 from otspec.batch._numba.pooled import clocks as distinct
 from otspec.batch._numba.pooled import graded_pools as graded
@@ -34,7 +36,7 @@ def maximal_coupling(draft, target, found) -> None:
     """Write Σ min(p, q)."""
     one = np.ones(1)
     for row in range(draft.shape[0]):
-        overlaps(draft[row], target[row], 1.0, one, found[row : row + 1])
+        overlaps(draft[row], target[row], PLAIN, one, found[row : row + 1])
 
 
 @machine_code
@@ -48,7 +50,7 @@ def recursive_rejection(draft, target, found, k: int) -> None:
             if more == scale:
                 break
             scale = more
-            rejected = rest_in_blocks(draft[row], target[row], excess(1.0, scale), sums)
+            rejected = rest_in_blocks(draft[row], target[row], excess(PLAIN, scale), sums)
         found[row] = 1 - rejected
 
 
@@ -56,6 +58,7 @@ def recursive_rejection(draft, target, found, k: int) -> None:
 def recursive_rejection_without_replacement(draft, target, drafts, found) -> None:
     """Write the probability that one of the drafts, (rows, k), is accepted."""
     sums, undrafted, factor = blocks_of(draft[0]), blocks_of(draft[0]), factor_of(draft)
+    units = factor, 1.0
     out = np.empty(drafts.shape[1], np.int64)
     for row in range(draft.shape[0]):
         scale, rejected, share, missed = 0.0, 1.0, 1 / factor, 1.0
@@ -63,8 +66,8 @@ def recursive_rejection_without_replacement(draft, target, drafts, found) -> Non
             token = drafts[row, i]
             if i > 0:
                 scale = np.float64(draft.dtype.type(scale + rejected * share))
-                rejected = rest_in_blocks(draft[row], target[row], excess(factor, scale), sums)
-                share = quotient(1.0, factor * left_of(draft[row], out[:i], undrafted), 0.0)
+                rejected = rest_in_blocks(draft[row], target[row], excess(units, scale), sums)
+                share = quotient(1.0, factor * left_of(draft[row], 1.0, out[:i], undrafted), 0.0)
             drafted, wanted = factor * np.float64(draft[row, token]), np.float64(target[row, token])
             lacking = wanted - min(wanted, scale * drafted)
             if lacking > 0:
@@ -85,7 +88,7 @@ def _with_hits(draft, target, rho, found, k: int) -> None:
     kept, once = np.ones(1), np.empty(BLOCK, draft.dtype)
     ever = np.empty(BLOCK, draft.dtype)
     for row in range(draft.shape[0]):
-        overlaps(draft[row], target[row], 1.0, rho[row : row + 1], kept)
+        overlaps(draft[row], target[row], PLAIN, rho[row : row + 1], kept)
         beta = clipped(kept[0] / rho[row])
         missed, gain = 1 - beta, geometric(beta, float(k))
         total = beta * gain
@@ -126,33 +129,34 @@ def spechub(draft, target, found) -> None:
     """Write q(a) + Σ_{x ≠ a} min(q, p/(1 − p(a))), at most 1."""
     sums, factor = blocks_of(draft[0]), factor_of(draft)
     for row in range(draft.shape[0]):
-        hub = likeliest(draft[row])
-        mass, others = np.float64(draft[row, hub]), others_of(draft[row], hub, sums)
+        hub = likeliest(draft[row], 1.0)
+        mass, others = np.float64(draft[row, hub]), others_of(draft[row], 1.0, hub, sums)
         scale = np.float64(draft.dtype.type(1 / factor + quotient(mass, others * factor, 0.0)))
         _, one, _, other, _, served = shares_of(
-            draft[row], target[row], hub, factor, scale, mass, others
+            draft[row], target[row], PLAIN, hub, factor, scale, mass, others
         )
         found[row] = min(served + one + other, 1.0)
 
 
 def pooled_selection(draft, target, found, k: int, grades: int) -> None:
     """Write Σ min(b, q), b the law of the selected draft."""
-    weights = np.empty((len(found), 4))
+    weights = np.empty((len(found), 3))
     graded.write_weights(draft, target, np.full(len(found), float(k)), grades, weights)
     _selected(draft, target, weights, found)
 
 
 def pooled_selection_without_replacement(draft, target, found, k: int, grades: int) -> None:
     """Write Σ min(b, q), b the law of the selected draft."""
-    weights = distinct.law_of(draft, target, np.full(len(found), float(k)), k, grades).weights
-    _selected(draft, target, weights, found)
+    counts, units = np.full(len(found), float(k)), np.ones((2, len(found)))
+    law = distinct.law_of(draft, target, units, counts, k, grades)
+    _selected(draft, target, law.weights, found)
 
 
 @machine_code
 def _selected(draft, target, weights, found) -> None:
-    """Write what is not left to the correction, whose weights are (rows, 4)."""
+    """Write what is not left to the correction, whose weights are (rows, 3)."""
     sums = blocks_of(draft[0])
     for row in range(draft.shape[0]):
-        weight = weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3]
-        whole = sum_in_blocks(target[row], sums)
+        weight = weight_of(PLAIN, weights[row])
+        whole = sum_in_blocks(target[row], 1.0, sums)
         found[row] = clipped(whole - rest_in_blocks(draft[row], target[row], weight, sums))

@@ -4,14 +4,22 @@ import numpy as np
 
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba.compiled import greater, inner_code, machine_code
-from otspec.batch._numba.passes import blocks_of, draw, excess, locate, sum_in_blocks, sum_without
+from otspec.batch._numba.passes import (
+    PLAIN,
+    blocks_of,
+    draw,
+    excess,
+    locate,
+    sum_in_blocks,
+    sum_without,
+)
 from otspec.batch._numba.spechub import likeliest, others_of
 
 
 @inner_code
 def _drawn(row, sums, excluded, uniform: float) -> int:
     """Return a token of a row by its block sums without the excluded tokens; −1 if it is zero."""
-    return draw(row, row, excess(1.0, 0.0), 1.0, sums, excluded, uniform)
+    return draw(row, row, excess(PLAIN, 0.0), 1.0, sums, excluded, uniform)
 
 
 @machine_code
@@ -19,7 +27,7 @@ def iid(draft, uniforms, found) -> None:
     """Draw independent drafts."""
     sums, none = blocks_of(draft[0]), np.empty(0, np.int64)
     for row in range(draft.shape[0]):
-        sum_in_blocks(draft[row], sums)
+        sum_in_blocks(draft[row], 1.0, sums)
         for i in range(uniforms.shape[1]):
             found[row, i] = _drawn(draft[row], sums, none, uniforms[row, i])
 
@@ -29,12 +37,12 @@ def without_replacement(draft, uniforms, found) -> None:
     """Draw distinct drafts in turn."""
     sums, out = blocks_of(draft[0]), np.empty(uniforms.shape[1], np.int64)
     for row in range(draft.shape[0]):
-        sum_in_blocks(draft[row], sums)
+        sum_in_blocks(draft[row], 1.0, sums)
         for i in range(out.size):
             out[i] = _drawn(draft[row], sums, out[:i], uniforms[row, i])
             if out[i] >= 0:
                 block = out[i] // BLOCK
-                sums[block] = sum_without(draft[row], out[: i + 1], block)
+                sums[block] = sum_without(draft[row], 1.0, out[: i + 1], block)
             found[row, i] = out[i]
 
 
@@ -43,8 +51,8 @@ def spechub(draft, uniforms, found) -> None:
     """Draw a token off the hub, and put it before or after the hub."""
     sums = blocks_of(draft[0])
     for row in range(draft.shape[0]):
-        hub = likeliest(draft[row])
-        mass, others = np.float64(draft[row, hub]), others_of(draft[row], hub, sums)
+        hub = likeliest(draft[row], 1.0)
+        mass, others = np.float64(draft[row, hub]), others_of(draft[row], 1.0, hub, sums)
         other = hub
         if others > 0:
             other = _drawn(draft[row], sums, np.array([hub]), uniforms[row, 1])

@@ -10,16 +10,17 @@ import numpy as np
 from otspec.batch._array_api.k_sequential import FIRST, SECOND, STEPS
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba import compiled
-from otspec.batch._numba.compiled import inner_code, machine_code
+from otspec.batch._numba.compiled import inner_code, machine_code, plus
 from otspec.batch._numba.passes import (
+    PLAIN,
+    Units,
     added,
     blocks_of,
+    both_of,
     draw,
     excess,
-    excess_of,
     mix,
     overlaps,
-    sum_of,
 )
 
 _UP = 1 + 2 * float(np.finfo(np.float64).eps)
@@ -92,27 +93,28 @@ def _secant(start: float, low: float, end: float, high: float) -> float:
 
 
 @machine_code
-def verify(draft, target, drafts, uniforms, valid, token, accepted, index) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index, units) -> None:
     """Accept each draft x of a row in turn with probability min(1, q(x) / (ρ p(x)))."""
     whole, sums, none = blocks_of(draft[0]), blocks_of(draft[0]), np.empty(0, np.int64)
     tried, found, single = np.empty(4), np.empty(4), draft.itemsize == 4
     for row in range(drafts.shape[0]):
         its, wanted, tokens, count = draft[row], target[row], drafts[row], float(valid[row].sum())
-        rho = _rho_of(its, wanted, max(count, 1.0), tried, found, single)
+        unit = units[0, row], units[1, row]
+        rho = _rho_of(its, wanted, unit, max(count, 1.0), tried, found, single)
         index[row] = compiled.DRAWN
         for i in range(tokens.size - 1, -1, -1):
             if valid[row, i]:
-                offered = rho * np.float64(its[tokens[i]])
-                if compiled.accepts(uniforms[row, i], np.float64(wanted[tokens[i]]), offered):
+                offered, lacking = both_of(its, wanted, unit, tokens[i])
+                if compiled.accepts(uniforms[row, i], lacking, rho * offered):
                     index[row], token[row] = i, tokens[i]
         if index[row] < 0:
-            total, rest = _sum_both(its, wanted, rho, whole, sums)
+            total, rest = _sum_both(its, wanted, unit, rho, whole, sums)
             # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
             gain = compiled.geometric(compiled.clipped((total - rest) / rho), max(count, 1.0))
             # q − min(p, q/ρ) g = (1 − g/ρ) q + (g/ρ) (q − ρp)₊
             keep = compiled.clipped(1 - gain / rho) if count > 0 else 1.0
             mix(keep, whole, sums)
-            weight, last = excess(1.0, rho), uniforms[row, -1]
+            weight, last = excess(unit, rho), uniforms[row, -1]
             token[row] = draw(its, wanted, weight, keep, sums, none, last)
         accepted[row] = compiled.holds(tokens, valid[row], token[row])
 
@@ -123,24 +125,30 @@ def find_rho(draft, target, counts, rho) -> None:
     tried, found, single = np.empty(4), np.empty(4), draft.itemsize == 4
     for row in range(counts.size):
         count = max(counts[row], 1.0)
-        rho[row] = _rho_of(draft[row], target[row], count, tried, found, single)
+        rho[row] = _rho_of(draft[row], target[row], PLAIN, count, tried, found, single)
 
 
 @inner_code
-def _rho_of(draft, target, count: float, tried, found, single: bool) -> float:
+def _rho_of(draft, target, units: Units, count: float, tried, found, single: bool) -> float:
     """Return a valid ρ of a row."""
     begin(tried, count, single)
-    overlaps(draft, target, 1.0, tried[:2], found[:2])
+    overlaps(draft, target, units, tried[:2], found[:2])
     go_on(tried, found, count, single)
-    overlaps(draft, target, 1.0, tried[2:], found[2:])
+    overlaps(draft, target, units, tried[2:], found[2:])
     return safe_rho(tried, found, count, single)
 
 
 @inner_code
-def _sum_both(draft, target, rho: float, whole, rest) -> tuple[float, float]:
+def _sum_both(draft, target, units: Units, rho: float, whole, rest) -> tuple[float, float]:
     """Fill in block sums of the target and of its excess over ρ·draft; return both totals."""
+    real = draft.dtype.type
+    own, its, scale = real(units[0]), real(units[1]), real(rho)
     for block in range(whole.size):
         here = slice(block * BLOCK, (block + 1) * BLOCK)
-        whole[block] = sum_of(target[here])
-        rest[block] = excess_of(draft[here], target[here], 1.0, rho)
+        drafts, targets, total, left = draft[here], target[here], real(0), real(0)
+        for i in range(drafts.size):
+            offered, wanted = scale * (own * drafts[i]), its * targets[i]
+            total = plus(total, wanted)
+            left = plus(left, wanted - (offered if offered < wanted else wanted))
+        whole[block], rest[block] = total, left
     return added(whole), added(rest)

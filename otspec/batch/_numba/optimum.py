@@ -8,7 +8,7 @@ import numpy as np
 from otspec.batch._array_api import optimum, sorted_rows
 from otspec.batch._array_api.library import Array, library_of
 from otspec.batch._numba.compiled import inner_code, machine_code, rounded
-from otspec.batch._numba.passes import overlaps, read_overlaps, split
+from otspec.batch._numba.passes import PLAIN, overlaps, read_overlaps, split
 
 SCALE = 0  # tangents: from 0 to k, ascending
 OUTSIDE = 1  # tangents: the draft mass r outside the sets that they are tangent at, from 1 to 0
@@ -76,7 +76,7 @@ def _tangents(draft, target, found, best, is_open, k: float) -> None:
         while is_open[row] and end <= most:
             _write_scales(known, start, end, k, single)
             scales, sums = known[SCALE, start:end], known[OVERLAP, start:end]
-            overlaps(draft[row], target[row], 1.0, scales, sums)
+            overlaps(draft[row], target[row], PLAIN, scales, sums)
             _sort(known, start, end)
             found[row], best[row] = _least(known, end, k)
             is_open[row] = _compare(known, end, stretches, found[row], k, unit)

@@ -7,18 +7,38 @@ from otspec.batch._numba.compiled import holds, inner_code, machine_code, plus
 
 AT_ONCE = 1024
 """Tokens whose masses are added up in the dtype of a row: in many numbers, of a few masses each."""
+# A part of a row that is handed to a function is counted by Numba, which takes as long as to read
+# 300 tokens. So loops over the tokens of a part stand where the part is made.
 
-Weight = tuple[float, float, float, float]
-"""(factor, start, rise, top): target − min(target, start·x + rise·target, top·x), x = factor·draft.
+Units = tuple[float, float]
+"""What the numbers of a draft and of a target are multiplied by to be probabilities.
 
-The factor is a power of two: a product with the draft is then in range where a scale alone is not.
+The draft's may have a power of two as a factor: a product with the draft is then in range where a
+scale alone is not. Below, x is what the draft's unit makes of it.
 """
+Weight = tuple[Units, float, float, float]
+"""(units, start, rise, top): target − min(target, start·x + rise·target, top·x)."""
+PLAIN: Units = (1.0, 1.0)
 
 
 @inner_code
-def excess(factor: float, scale: float) -> Weight:
-    """Return the weight (target − scale·factor·draft)₊."""
-    return factor, scale, 0.0, scale
+def excess(units: Units, scale: float) -> Weight:
+    """Return the weight (target − scale·x)₊."""
+    return units, scale, 0.0, scale
+
+
+@inner_code
+def both_of(draft, target, units: Units, token: int) -> tuple[float, float]:
+    """Return what is drafted and what is wanted of a token, as the sums have it."""
+    real = draft.dtype.type
+    drafted, wanted = real(units[0]) * draft[token], real(units[1]) * target[token]
+    return np.float64(drafted), np.float64(wanted)
+
+
+@inner_code
+def weight_of(units: Units, shape) -> Weight:
+    """Return a weight of which all but the units is in an array."""
+    return units, shape[0], shape[1], shape[2]
 
 
 @inner_code
@@ -43,53 +63,43 @@ def added(sums) -> float:
 
 
 @inner_code
-def sum_of(values) -> float:
-    """Return the sum of the few numbers of a block, in their dtype."""
-    total = values.dtype.type(0)
+def sum_of(values, unit: float) -> float:
+    """Return the sum of the few numbers of a block times their unit, in their dtype."""
+    unit_, total = values.dtype.type(unit), values.dtype.type(0)
     for i in range(values.size):
-        total = plus(total, values[i])
+        total = plus(total, unit_ * values[i])
     return np.float64(total)
 
 
 @inner_code
-def sum_in_blocks(values, sums) -> float:
+def sum_in_blocks(values, unit: float, sums) -> float:
     """Fill in the sums of a row, (V), over blocks, (ceil(V / 256)), and return their sum."""
     total = 0.0
     for block in range(sums.size):
-        sums[block] = sum_of(values[block * BLOCK : (block + 1) * BLOCK])
+        sums[block] = sum_of(values[block * BLOCK : (block + 1) * BLOCK], unit)
         total += sums[block]
     return total
 
 
 @inner_code
-def _three_overlaps(draft, target, factor: float, scales, at) -> tuple[float, float, float]:
-    """Return Σ min(target, scale·factor·draft) at three scales: to read takes longer than that."""
+def overlaps(draft, target, units: Units, scales, sums) -> None:
+    """Fill in Σ min(target, scale·x) of a row for each of the scales, in one reading."""
     real = draft.dtype.type
-    factor_, one, two, three = (
-        real(factor),
-        real(scales[at[0]]),
-        real(scales[at[1]]),
-        real(scales[at[2]]),
-    )
-    first, second, third = real(0), real(0), real(0)
-    for i in range(draft.size):
-        drafted, wanted = factor_ * draft[i], target[i]
-        a, b, c = one * drafted, two * drafted, three * drafted
-        first = plus(first, wanted if wanted < a else a)
-        second = plus(second, wanted if wanted < b else b)
-        third = plus(third, wanted if wanted < c else c)
-    return np.float64(first), np.float64(second), np.float64(third)
-
-
-@inner_code
-def overlaps(draft, target, factor: float, scales, sums) -> None:
-    """Fill in Σ min(target, scale·factor·draft) of a row for each of the scales, in one reading."""
+    own, its = real(units[0]), real(units[1])
     sums[:] = 0.0
     for start in range(0, draft.size, AT_ONCE):
-        here = slice(start, min(start + AT_ONCE, draft.size))
-        for j in range(0, scales.size, 3):
+        drafts, targets = draft[start : start + AT_ONCE], target[start : start + AT_ONCE]
+        for j in range(0, scales.size, 3):  # to read takes longer than three scales
             at = three_of(j, scales.size)
-            add_three(sums, at, _three_overlaps(draft[here], target[here], factor, scales, at))
+            one, two, three = real(scales[at[0]]), real(scales[at[1]]), real(scales[at[2]])
+            first, second, third = real(0), real(0), real(0)
+            for i in range(drafts.size):
+                drafted, wanted = own * drafts[i], its * targets[i]
+                a, b, c = one * drafted, two * drafted, three * drafted
+                first = plus(first, wanted if wanted < a else a)
+                second = plus(second, wanted if wanted < b else b)
+                third = plus(third, wanted if wanted < c else c)
+            add_three(sums, at, (np.float64(first), np.float64(second), np.float64(third)))
 
 
 @inner_code
@@ -141,10 +151,10 @@ def mass_inside(draft, target, scale: float) -> float:
 def rest_of(draft, target, weight: Weight) -> float:
     """Return what a block of tokens weighs."""
     real = draft.dtype.type
-    factor, start, rise = real(weight[0]), real(weight[1]), real(weight[2])
-    top, total = real(weight[3]), real(0)
+    own, its, total = real(weight[0][0]), real(weight[0][1]), real(0)
+    start, rise, top = real(weight[1]), real(weight[2]), real(weight[3])
     for i in range(draft.size):
-        scaled, wanted = factor * draft[i], target[i]
+        scaled, wanted = own * draft[i], its * target[i]
         kept, most = start * scaled + rise * wanted, top * scaled
         kept = kept if kept < most else most
         total = plus(total, wanted - (kept if kept < wanted else wanted))
@@ -152,12 +162,12 @@ def rest_of(draft, target, weight: Weight) -> float:
 
 
 @inner_code
-def excess_of(draft, target, factor: float, scale: float) -> float:
-    """Return Σ (target − scale·factor·draft)₊ of a block, as :func:`rest_of` does."""
+def excess_of(draft, target, units: Units, scale: float) -> float:
+    """Return Σ (target − scale·x)₊ of a block, as :func:`rest_of` does."""
     real = draft.dtype.type
-    factor_, scale_, total = real(factor), real(scale), real(0)
+    own, its, scale_, total = real(units[0]), real(units[1]), real(scale), real(0)
     for i in range(draft.size):
-        offered, wanted = scale_ * (factor_ * draft[i]), target[i]
+        offered, wanted = scale_ * (own * draft[i]), its * target[i]
         total = plus(total, wanted - (offered if offered < wanted else wanted))
     return np.float64(total)
 
@@ -165,11 +175,11 @@ def excess_of(draft, target, factor: float, scale: float) -> float:
 @machine_code
 def rest_in_blocks(draft, target, weight: Weight, sums) -> float:
     """Fill in what the blocks of a row weigh, and return their sum."""
-    factor, start, rise, top = weight
+    units, start, rise, top = weight
     for block in range(sums.size):
         here = slice(block * BLOCK, (block + 1) * BLOCK)
         if rise == 0 and start == top:
-            sums[block] = excess_of(draft[here], target[here], factor, top)
+            sums[block] = excess_of(draft[here], target[here], units, top)
         else:
             sums[block] = rest_of(draft[here], target[here], weight)
     return added(sums)
@@ -188,11 +198,11 @@ def weights_of(draft, target, weight: Weight, keep: float, excluded, block: int)
     # An excluded token weighs nothing. Where there are none, `excluded` is an array of its own, no
     # part of the drafts: for read-only arrays all this would be compiled once more.
     real = draft.dtype.type
-    factor, start, rise = real(weight[0]), real(weight[1]), real(weight[2])
-    top, first = real(weight[3]), block * BLOCK
+    own, its, first = real(weight[0][0]), real(weight[0][1]), block * BLOCK
+    start, rise, top = real(weight[1]), real(weight[2]), real(weight[3])
     weights = np.empty(min(BLOCK, draft.size - first))
     for i in range(weights.size):
-        scaled, wanted = factor * draft[first + i], target[first + i]
+        scaled, wanted = own * draft[first + i], its * target[first + i]
         kept, most = start * scaled + rise * wanted, top * scaled
         kept = kept if kept < most else most
         rest = wanted - (kept if kept < wanted else wanted)
@@ -204,15 +214,15 @@ def weights_of(draft, target, weight: Weight, keep: float, excluded, block: int)
 
 
 @inner_code
-def sum_without(values, excluded, block: int) -> float:
+def sum_without(values, unit: float, excluded, block: int) -> float:
     """Return the sum of a block of a row, without some tokens."""
     # Nothing is subtracted: of a token that holds nearly all that would leave nothing but rounding.
-    total, first = 0.0, block * BLOCK
+    unit_, total, first = values.dtype.type(unit), 0.0, block * BLOCK
     for token in range(first, min(first + BLOCK, values.size)):
         out = False
         for i in range(excluded.size):
             out = out or excluded[i] == token
-        total += 0.0 if out else values[token]
+        total += 0.0 if out else np.float64(unit_ * values[token])
     return total
 
 
@@ -241,7 +251,7 @@ def draw(draft, target, weight: Weight, keep: float, sums, excluded, uniform: fl
     # rounding makes of a draw that is needed, they become the target's, which is drawn from.
     if not added(sums) > 0:
         keep = 1.0
-        if not sum_in_blocks(target, sums) > 0:
+        if not sum_in_blocks(target, weight[0][1], sums) > 0:
             return -1
     block, left = locate(sums, uniform)
     within, _ = locate(weights_of(draft, target, weight, keep, excluded, block), left)
@@ -253,28 +263,31 @@ def read_overlaps(draft, target, scales, sums, first: int, last: int) -> None:
     """Write Σ min(target, scale·draft) for some scales of each row, (rows, m) each."""
     for row in range(draft.shape[0]):
         own = scales[row, first:last]
-        overlaps(draft[row], target[row], 1.0, own, sums[row, first:last])
+        overlaps(draft[row], target[row], PLAIN, own, sums[row, first:last])
 
 
 @machine_code
-def read_drafts(draft, target, drafts, valid, pairs) -> None:
+def read_drafts(draft, target, drafts, valid, pairs, units) -> None:
     """Write the draft's and the target's probability of each draft, (rows, k, 2)."""
     # Of one that does not count they are those of token 0.
     for row in range(drafts.shape[0]):
         for i in range(drafts.shape[1]):
             token = drafts[row, i] if valid[row, i] else 0
-            pairs[row, i, 0], pairs[row, i, 1] = draft[row, token], target[row, token]
+            both = both_of(draft[row], target[row], (units[0, row], units[1, row]), token)
+            pairs[row, i, 0], pairs[row, i, 1] = both
 
 
 @machine_code
-def draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, weights) -> None:
-    """Write the draft of the index, or else a token that is drawn from a weight, (rows, 4)."""
+def draw_rest(
+    draft, target, drafts, uniforms, valid, token, accepted, index, weights, units
+) -> None:
+    """Write the draft of the index, or else a token that is drawn from a weight, (rows, 3)."""
     sums, none = blocks_of(draft[0]), np.empty(0, np.int64)
     for row in range(drafts.shape[0]):
         if index[row] >= 0:
             token[row] = drafts[row, index[row]]
         else:
-            weight = weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3]
+            weight = weight_of((units[0, row], units[1, row]), weights[row])
             rest_in_blocks(draft[row], target[row], weight, sums)
             token[row] = draw(draft[row], target[row], weight, 0.0, sums, none, uniforms[row, -1])
         accepted[row] = holds(drafts[row], valid[row], token[row])

@@ -8,48 +8,52 @@ from otspec.batch._numba.compiled import DRAWN, accepts, holds, inner_code, mach
 
 
 @machine_code
-def verify(draft, target, drafts, uniforms, valid, token, accepted, index) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index, units) -> None:
     """Try the drafts of each row as if each were the first, off those before."""
     sums, undrafted = passes.blocks_of(draft[0]), passes.blocks_of(draft[0])
     for row in range(draft.shape[0]):
+        unit = units[0, row], units[1, row]
         index[row], token[row] = _one(
-            draft[row], target[row], drafts[row], uniforms[row], valid[row], sums, undrafted
+            draft[row], target[row], unit, drafts[row], uniforms[row], valid[row], sums, undrafted
         )
         accepted[row] = holds(drafts[row], valid[row], token[row])
 
 
 @inner_code
-def _one(draft, target, drafts, uniforms, valid, sums, undrafted) -> tuple[int, int]:
+def _one(
+    draft, target, units: passes.Units, drafts, uniforms, valid, sums, undrafted
+) -> tuple[int, int]:
     """Return the index of the accepted draft, and the token."""
     # The target lacks (target − scale·factor·draft)₊ of mass `rejected`, and the next draft is
     # drawn from `share`·factor·draft off the rejected ones.
     real, factor = draft.dtype.type, passes.factor_of(draft)
+    own, scaled = units[0], (units[0] * factor, units[1])
     scale, rejected, share = 0.0, 1.0, 1 / factor
     out, tried = np.empty(drafts.size, np.int64), 0
     for i in range(drafts.size):
         if valid[i]:
             if tried > 0:
-                share = quotient(1.0, factor * left_of(draft, out[:tried], undrafted), 0.0)
-            drafted, wanted = factor * np.float64(draft[drafts[i]]), np.float64(target[drafts[i]])
+                share = quotient(1.0, factor * left_of(draft, own, out[:tried], undrafted), 0.0)
+            drafted, wanted = passes.both_of(draft, target, scaled, drafts[i])
             lacking = wanted - min(wanted, scale * drafted)
             if accepts(uniforms[i], lacking, rejected * (share * drafted)):
                 return i, drafts[i]
             out[tried] = drafts[i]
             tried += 1
             scale = np.float64(real(scale + rejected * share))
-            rejected = passes.rest_in_blocks(draft, target, passes.excess(factor, scale), sums)
+            rejected = passes.rest_in_blocks(draft, target, passes.excess(scaled, scale), sums)
     if tried == 0:
-        passes.rest_in_blocks(draft, target, passes.excess(factor, scale), sums)
+        passes.rest_in_blocks(draft, target, passes.excess(scaled, scale), sums)
     return DRAWN, passes.draw(
-        draft, target, passes.excess(factor, scale), 0.0, sums, out[:0], uniforms[-1]
+        draft, target, passes.excess(scaled, scale), 0.0, sums, out[:0], uniforms[-1]
     )
 
 
 @inner_code
-def left_of(draft, out, undrafted) -> float:
+def left_of(draft, unit: float, out, undrafted) -> float:
     """Return the mass of the draft off some tokens, the last of which ``undrafted`` still has."""
     if out.size == 1:
-        passes.sum_in_blocks(draft, undrafted)
+        passes.sum_in_blocks(draft, unit, undrafted)
     block = out[-1] // BLOCK
-    undrafted[block] = passes.sum_without(draft, out, block)
+    undrafted[block] = passes.sum_without(draft, unit, out, block)
     return passes.added(undrafted)

@@ -17,74 +17,87 @@ def verify(
     token,
     accepted,
     index,
+    units,
 ) -> None:
     """Serve a token x off the hub a from the pairs (x, a), then (a, x); a takes what is left."""
     sums = passes.blocks_of(draft[0])
     for row in range(draft.shape[0]):
-        index[row], token[row] = _one(draft[row], target[row], drafts[row], uniforms[row], sums)
+        unit = units[0, row], units[1, row]
+        index[row], token[row] = _one(
+            draft[row], target[row], unit, drafts[row], uniforms[row], sums
+        )
         accepted[row] = token[row] == drafts[row, 0] or token[row] == drafts[row, 1]
 
 
 @inner_code
-def _one(draft, target, drafts, uniforms, sums) -> tuple[int, int]:
+def _one(draft, target, units: passes.Units, drafts, uniforms, sums) -> tuple[int, int]:
     """Return the index of the accepted draft, and the token."""
-    factor, hub = passes.factor_of(draft), likeliest(draft)
-    mass, others = np.float64(draft[hub]), others_of(draft, hub, sums)
+    factor, hub = passes.factor_of(draft), likeliest(draft, units[0])
+    mass, _ = passes.both_of(draft, target, units, hub)
+    others = others_of(draft, units[0], hub, sums)
     odds = quotient(mass, others * factor, 0.0)  # p(a) over the mass of the others, scaled
     scale = np.float64(draft.dtype.type(1 / factor + odds))
     hub_last = drafts[1] == hub
     if not (hub_last and drafts[0] == hub):
         off = 0 if hub_last else 1
-        drafted, wanted = np.float64(draft[drafts[off]]), np.float64(target[drafts[off]])
+        drafted, wanted = passes.both_of(draft, target, units, drafts[off])
         # Of (x, a) the token off the hub may take all, of (a, x) what it still lacks.
         lacking = wanted if hub_last else wanted - min(wanted, drafted)
         if accepts(uniforms[0], lacking, drafted if hub_last else odds * (drafted * factor)):
             return off, drafts[off]
     first, first_taken, last, last_taken, rest, _ = shares_of(
-        draft, target, hub, factor, scale, mass, others
+        draft, target, units, hub, factor, scale, mass, others
     )
     served, available = (last_taken, last) if hub_last else (first_taken, first)
     if accepts(uniforms[1], served, available):
         at = 1 if hub_last and drafts[0] != hub else 0
         return at, drafts[at]  # the hub, if the drafts are of this draft
-    return DRAWN, _draw_rest(
-        draft, target, hub, passes.excess(factor, scale), rest, sums, uniforms[2]
-    )
+    weight = passes.excess((units[0] * factor, units[1]), scale)
+    return DRAWN, _draw_rest(draft, target, hub, weight, rest, sums, uniforms[2])
 
 
 @inner_code
-def likeliest(values) -> int:
+def likeliest(values, unit: float) -> int:
     """Return the first of the largest entries of a row."""
-    most, found = values.dtype.type(-1), 0
+    unit_, most, found = values.dtype.type(unit), values.dtype.type(-1), 0
     for start in range(0, values.size, BLOCK):
         here = values[start : start + BLOCK]
         largest = here[0]
         for i in range(here.size):
             largest = greater(largest, here[i])
-        if largest > most:
-            most, found = largest, start
-    while found < values.size - 1 and values[found] != most:  # no number is the largest of none
+        if unit_ * largest > most:
+            most, found = unit_ * largest, start
+    # No number is the largest of none.
+    while found < values.size - 1 and unit_ * values[found] != most:
         found += 1
     return found
 
 
 @inner_code
-def others_of(draft, hub: int, sums) -> float:
+def others_of(draft, unit: float, hub: int, sums) -> float:
     """Return the mass of all tokens but the hub, added up without it."""
-    passes.sum_in_blocks(draft, sums)
-    sums[hub // BLOCK] = passes.sum_without(draft, np.array([hub]), hub // BLOCK)
+    passes.sum_in_blocks(draft, unit, sums)
+    sums[hub // BLOCK] = passes.sum_without(draft, unit, np.array([hub]), hub // BLOCK)
     return passes.added(sums)
 
 
 @inner_code
 def shares_of(
-    draft, target, hub: int, factor: float, scale: float, mass: float, others: float
+    draft,
+    target,
+    units: passes.Units,
+    hub: int,
+    factor: float,
+    scale: float,
+    mass: float,
+    others: float,
 ) -> tuple[float, float, float, float, float, float]:
     """Return what is left of pairs (a, x), what a takes of it, both of (x, a), and what a lacks."""
     # Last is what tokens off the hub take. If the hub is certain, (a, a) is one of the pairs (x,
     # a).
-    wanted, scales, sums = np.float64(target[hub]), np.array([1 / factor, scale]), np.empty(2)
-    passes.overlaps(draft, target, factor, scales, sums)
+    _, wanted = passes.both_of(draft, target, units, hub)
+    scales, sums = np.array([1 / factor, scale]), np.empty(2)
+    passes.overlaps(draft, target, (units[0] * factor, units[1]), scales, sums)
     at_last = max(sums[0] - min(mass, wanted), 0.0)
     served = max(sums[1] - min(scale * (mass * factor), wanted), 0.0)
     first, last = 0.0, mass

@@ -3,7 +3,7 @@
 import numpy as np
 
 from otspec.batch._numba.compiled import accepts, machine_code
-from otspec.batch._numba.from_logits.warping import FEW, fill_row, finish
+from otspec.batch._numba.from_logits.warping import FEW, fill_row
 from otspec.batch._numba.passes import blocks_of
 from otspec.batch._numba.sequences.drafted_block import following
 
@@ -45,12 +45,11 @@ def token(
             token = drafts[row, kept]
             chance, offered = wanted[token] * factor, drafted[token] * other
             if not accepts(uniforms[row, kept], np.float64(chance), np.float64(offered)):
-                finish(drafted, other)
                 passes = False
                 break
             kept += 1
-        finish(wanted, factor)
         # After a whole block the token is the target's own.
-        offered_row, share = (wanted, 0.0) if passes else (drafted, 1.0)
+        offered_row, unit, share = (wanted, factor, 0.0) if passes else (drafted, other, 1.0)
         length[row] = kept
-        drawn[row] = following(offered_row, wanted, share, sums, uniforms[row, -1])
+        units = np.float64(unit), np.float64(factor)
+        drawn[row] = following(offered_row, wanted, units, share, sums, uniforms[row, -1])

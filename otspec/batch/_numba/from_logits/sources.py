@@ -19,6 +19,9 @@ _PLAIN = {int, float, type(None)}
 _KNOWN = Settings(temperature=GIVEN)  # the settings of rows that are probabilities already
 
 
+_NONE = np.empty(0)
+
+
 class Parts(NamedTuple):
     """What machine code takes of the rows of a source."""
 
@@ -48,9 +51,9 @@ class Source:
         parts = Parts(flat, starts[which], temperatures[which], limits[which], steps)
         return Source(parts, self.width, None if self.known is None else self.known[which])
 
-    def write(self, out) -> None:
-        """Write the probabilities of all rows, (rows, V)."""
-        warp_rows(self.parts.flat, *self._settings(), self.parts.steps, out)
+    def write(self, out, units=_NONE) -> None:
+        """Write the probabilities of all rows, (rows, V), or what has the units that it writes."""
+        warp_rows(self.parts.flat, *self._settings(), self.parts.steps, out, units)
 
     def _settings(self) -> tuple[Array, Array, Array]:
         """Return where each row begins, its temperature and its limits, on one axis."""
@@ -59,29 +62,29 @@ class Source:
             return starts, temperatures, limits
         return starts.reshape(-1), temperatures.reshape(-1), limits.reshape(-1, 3)
 
-    def rows(self) -> Array:
-        """Return the probabilities of all rows."""
+    def rows(self, units) -> Array:
+        """Return what :meth:`write` writes, or the probabilities that are known."""
         if self.known is not None:
             return self.known
         out = np.empty((len(self), *self.shape), np.float32)
-        self.write(out if out.ndim == 2 else out.reshape(-1, self.width))
+        self.write(out if out.ndim == 2 else out.reshape(-1, self.width), units)
         return unwriteable(out)
 
-    def reader(self, most: int) -> Callable[[int, int], Array]:
+    def reader(self, most: int) -> Callable[[int, int, Array], Array]:
         """Return what reads entries from one to another, at most so many, into the same room."""
         if self.known is not None:
             known = self.known
-            return lambda start, end: known[start:end]
+            return lambda start, end, _: known[start:end]
         flat, steps = self.parts.flat, self.parts.steps
         starts, temperatures, limits = self._settings()
         each = self.size // (len(self) * self.width)
-        out = np.empty((most * each, self.width), np.float32)
+        out = _aligned(most * each, self.width)
         shown = unwriteable(out).reshape(most, *self.shape)
 
-        def read(start: int, end: int) -> Array:
+        def read(start: int, end: int, units) -> Array:
             here = slice(start * each, end * each)
             rows = out[: (end - start) * each]
-            warp_rows(flat, starts[here], temperatures[here], limits[here], steps, rows)
+            warp_rows(flat, starts[here], temperatures[here], limits[here], steps, rows, units)
             return shown[: end - start]
 
         return read
@@ -154,25 +157,35 @@ def _of_rows(value: Any, shape: tuple[int, ...], default: float) -> Array:
     return np.full(shape, default if value is None else min(value, 2**60), float)
 
 
+def _aligned(rows: int, width: int) -> Array:
+    """Return room for rows of float32 that begins with a line of the cache."""
+    line = 16
+    room = np.empty(rows * width + line, np.float32)
+    first = -(room.__array_interface__["data"][0] // room.itemsize) % line
+    return room[first : first + rows * width].reshape(rows, width)
+
+
 def written(source: Source, out) -> None:
     """Write the probabilities of all rows."""
     source.write(out)
 
 
-def in_parts(verify: Callable[..., None]) -> Callable[..., None]:
+def in_parts(verify: Callable[..., None], *, with_units: bool = False) -> Callable[..., None]:
     """Return a rule that takes sources for its draft and target, a few rows at a time."""
 
     def loop(draft: Source, target: Source, *others: Any) -> None:
         rows = len(target)
-        step = max(_CACHED * rows // target.size, 1)
-        if step >= rows:
-            verify(draft.rows(), target.rows(), *others)
+        step = min(max(_CACHED * rows // target.size, 1), rows)
+        own, its = units = np.ones((2, step if with_units else 0))
+        more = (units,) if with_units else ()
+        if step == rows:
+            verify(draft.rows(own), target.rows(its), *others, *more)
             return
         drafted, wanted = draft.reader(step), target.reader(step)
         for start in range(0, rows, step):
             end = min(start + step, rows)
             rest = [part[start:end] if isinstance(part, np.ndarray) else part for part in others]
-            verify(drafted(start, end), wanted(start, end), *rest)
+            verify(drafted(start, end, own), wanted(start, end, its), *rest, *more)
 
     return loop
 

@@ -70,7 +70,7 @@ def fill(logits, unit: Real, out) -> tuple[Real, Real]:
     """Write 2^(unit·(logit − shift)) of a row; return shift and sum, NaN if no logit is finite."""
     shift, total, start = largest_of(logits[:_AT_ONCE]), 0.0, 0
     while start < logits.size:
-        for place in range(start + _AHEAD, start + _AHEAD + _AT_ONCE, 64 // logits.itemsize):
+        for place in range(start + _AHEAD, start + _AHEAD + _AT_ONCE, FEW):
             fetch(logits, place)
         end = min(start + _AT_ONCE, logits.size)
         block, powers = logits[start:end], out[start:end]
@@ -81,15 +81,15 @@ def fill(logits, unit: Real, out) -> tuple[Real, Real]:
             powers[i] = power(unit, above)
             mass = plus(mass, powers[i])
         if shift == np.float32(-np.inf) or unit * most > _FAR:
-            largest = largest_of(block)
-            if largest > np.float32(-np.inf) or is_wrong(block):
+            largest = largest_of(logits[start:end])
+            if largest > np.float32(-np.inf) or is_wrong(logits[start:end]):
                 if not abs(largest) < np.float32(np.inf):
                     return shift, np.nan
                 factor = 2.0 ** (np.float64(shift - largest) * unit)
                 multiply(out[:start], np.float32(factor))
                 shift, total = largest, total * factor
                 continue  # the same block again
-            powers[:], mass = 0.0, np.float32(0)  # all are masked so far
+            out[start:end], mass = 0.0, np.float32(0)  # all are masked so far
         total += np.float64(mass)
         start = end
     return shift, total if 0 < total < np.inf and shift < np.float32(np.inf) else np.nan
@@ -270,10 +270,15 @@ def finish(out, factor: Real) -> None:
 
 
 @machine_code
-def warp_rows(flat, starts, temperatures, limits, steps, out) -> None:
+def warp_rows(flat, starts, temperatures, limits, steps, out, units) -> None:
     """Write the probabilities of rows, which begin at ``starts`` of ``flat``."""
+    # With room for units, (rows), write what has them instead: to multiply it takes a reading.
     size = out.shape[1]
     tops = np.empty((size + FEW - 1) // FEW, np.float32)
     for row in range(starts.size):
         logits = flat[starts[row] : starts[row] + size]
-        finish(out[row], fill_row(logits, temperatures[row], limits[row], steps, tops, out[row]))
+        factor = fill_row(logits, temperatures[row], limits[row], steps, tops, out[row])
+        if units.size > 0:
+            units[row] = factor
+        else:
+            finish(out[row], factor)

@@ -167,16 +167,19 @@ def _weigh(
         drafts[WEIGHT, i] = (1 - share) * first + share * again
 
 
-def verify(draft, target, drafts, uniforms, valid, token, accepted, index, grades: int) -> None:
+def verify(
+    draft, target, drafts, uniforms, valid, token, accepted, index, grades: int, units
+) -> None:
     """Select one of the drafts of a row by the pools of its arrivals, then couple it."""
     rows, k = drafts.shape
     pairs, lefts, counts = np.empty((rows, k, 2)), np.empty((rows, k + 1)), np.empty(rows)
     write_counts(valid, counts)
-    law = law_of(draft, target, counts, k, grades)
-    read_lefts(draft, drafts, valid, law.sums, lefts)
-    read_drafts(draft, target, drafts, valid, pairs)
+    law = law_of(draft, target, units, counts, k, grades)
+    read_lefts(draft, drafts, valid, law.sums, lefts, units)
+    read_drafts(draft, target, drafts, valid, pairs, units)
     select(law.pools, law.tight, pairs, law.borders, lefts, uniforms, valid, law.factor, index)
-    draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, law.weights)
+    given = draft, target, drafts, uniforms, valid
+    draw_rest(*given, token, accepted, index, law.weights, units)
 
 
 class Law(NamedTuple):
@@ -184,24 +187,24 @@ class Law(NamedTuple):
 
     pools: Array  # (rows, 5, m + 2)
     tight: Array  # (rows,): the knot at the cut
-    weights: Array  # (rows, 4): what is drawn from after a rejection
+    weights: Array  # (rows, 3): what is drawn from after a rejection
     sums: Array  # (rows, ceil(V / 256)): of blocks of the draft
     borders: Array  # (rows,): what heavy tokens are above
     factor: float
 
 
-def law_of(draft, target, counts, k: int, grades: int) -> Law:
+def law_of(draft, target, units, counts, k: int, grades: int) -> Law:
     """Return the law of each row for so many drafts, k at most."""
     rows, size = draft.shape
     library, moments, shares = _integral(draft.dtype, k)
     sums, heavy = np.empty((rows, -(-size // BLOCK))), np.empty((rows, 2, MOST_HEAVY))
     (borders, light), (scales, kept) = np.empty((2, rows)), np.empty((2, rows, grades))
-    read_heavy(draft, target, sums, heavy, borders, light)
+    read_heavy(draft, target, sums, heavy, borders, light, units)
     highest, factor, single = library.highest, library.factor, draft.itemsize == 4
     _write_grades(scales, heavy, light, counts, factor, highest, single)
-    read_light(draft, target, borders, factor, scales, kept)
+    read_light(draft, target, borders, factor, scales, kept, units)
     pools, tight = np.empty((rows, KINDS, grades + 2)), np.empty(rows, np.int64)
-    below, weights = np.empty((rows, grades, MOST_HEAVY + 1)), np.empty((rows, 4))
+    below, weights = np.empty((rows, grades, MOST_HEAVY + 1)), np.empty((rows, 3))
     write_knots(scales, kept, heavy, light, factor, pools, below)
     write_heights(pools, below, counts, moments, shares)
     _settle(pools, counts, factor, tight, weights)

@@ -19,7 +19,16 @@ from otspec.batch._numba.compiled import (
     rounded,
     split,
 )
-from otspec.batch._numba.passes import Weight, blocks_of, draw, overlaps, rest_in_blocks
+from otspec.batch._numba.passes import (
+    PLAIN,
+    Units,
+    Weight,
+    blocks_of,
+    both_of,
+    draw,
+    overlaps,
+    rest_in_blocks,
+)
 
 
 @inner_code
@@ -126,7 +135,7 @@ def _tangents(pools, factor: float, tight: int, lacking: float) -> tuple[float, 
 
 
 @inner_code
-def rest_weight(pools, count: float) -> Weight:
+def rest_weight(pools, units: Units, count: float) -> Weight:
     """Return the weight (q − b)₊, as :mod:`otspec.batch._array_api.pooled.graded_pools` has it."""
     # It is the target if no draft counts.
     last, j = pools.shape[1] - 2, 0
@@ -136,13 +145,13 @@ def rest_weight(pools, count: float) -> Weight:
     grade, slope, rise = pools[GRADE, j], pools[SLOPE, j], 0.0
     if j < last:
         rise = clipped((high - slope) / (pools[GRADE, j + 1] - grade))
-    return 1.0, slope - rise * grade, rise, high
+    return units, slope - rise * grade, rise, high
 
 
 @inner_code
 def write_rest(pools, count: float, weights) -> None:
-    """Write that weight, (4,)."""
-    weights[0], weights[1], weights[2], weights[3] = rest_weight(pools, count)
+    """Write that weight without the units, (3,)."""
+    _, weights[0], weights[1], weights[2] = rest_weight(pools, PLAIN, count)
 
 
 @inner_code
@@ -161,49 +170,55 @@ def level(pools, drafted: float, wanted: float) -> tuple[int, float, float]:
 
 
 @machine_code
-def verify(draft, target, drafts, uniforms, valid, token, accepted, index, grades: int) -> None:
+def verify(
+    draft, target, drafts, uniforms, valid, token, accepted, index, grades: int, units
+) -> None:
     """Select one of the drafts of a row by graded pools, then couple it with the target."""
     sums, none = blocks_of(draft[0]), np.empty(0, np.int64)
     pools, pool = np.empty((KINDS, grades + 2)), np.empty(valid.shape[1], np.int64)
     for row in range(drafts.shape[0]):
         its, wanted, tokens, count = draft[row], target[row], drafts[row], float(valid[row].sum())
-        tight = _take_law(its, wanted, count, pools)
-        index[row] = _selected(pools, tight, its, wanted, tokens, uniforms[row], valid[row], pool)
+        unit = units[0, row], units[1, row]
+        tight = _take_law(its, wanted, unit, count, pools)
+        index[row] = _selected(
+            pools, tight, its, wanted, unit, tokens, uniforms[row], valid[row], pool
+        )
         if index[row] >= 0:
             token[row] = tokens[index[row]]
         else:
-            weight = rest_weight(pools, count)
+            weight = rest_weight(pools, unit, count)
             rest_in_blocks(its, wanted, weight, sums)
             token[row] = draw(its, wanted, weight, 0.0, sums, none, uniforms[row, -1])
         accepted[row] = holds(tokens, valid[row], token[row])
 
 
 @inner_code
-def _take_law(draft, target, count: float, pools) -> int:
+def _take_law(draft, target, units: Units, count: float, pools) -> int:
     """Write the pools of a row and the law of the selected draft; return the knot at its cut."""
     scales, kept = np.empty(pools.shape[1] - 2), np.empty(pools.shape[1] - 2)
     even_grades(scales, max(count, 1.0), draft.itemsize == 4)
-    overlaps(draft, target, 1.0, scales, kept)
+    overlaps(draft, target, units, scales, kept)
     take_overlaps(pools, scales, kept, max(count, 1.0))
     return best_law(pools, 1.0)
 
 
 @machine_code
 def write_weights(draft, target, counts, grades: int, weights) -> None:
-    """Write what is drawn from in each row if so many drafts are rejected, (rows, 4)."""
+    """Write what is drawn from in each row if so many drafts are rejected, (rows, 3)."""
     pools = np.empty((KINDS, grades + 2))
     for row in range(counts.size):
-        _take_law(draft[row], target[row], counts[row], pools)
+        _take_law(draft[row], target[row], PLAIN, counts[row], pools)
         write_rest(pools, counts[row], weights[row])
 
 
 @inner_code
-def _selected(pools, tight: int, draft, target, drafts, uniforms, valid, pool) -> int:
+def _selected(pools, tight: int, draft, target, units: Units, drafts, uniforms, valid, pool) -> int:
     """Return which draft is selected and accepted, or −1."""
     top, moment, left = ZERO, 0.0, 0.0
     for i in range(pool.size):
         token = drafts[i] if valid[i] else 0
-        below, part, _ = level(pools, np.float64(draft[token]), np.float64(target[token]))
+        drafted, wanted = both_of(draft, target, units, token)
+        below, part, _ = level(pools, drafted, wanted)
         up, left = split(uniforms[i], part)
         moment = left if i == 0 else moment
         pool[i] = below + up if valid[i] else -1
@@ -212,8 +227,8 @@ def _selected(pools, tight: int, draft, target, drafts, uniforms, valid, pool) -
     took, accepting = _chosen(pool, lowest, left)
     if took < 0:
         return DRAWN
-    wanted = np.float64(target[drafts[took]])
-    _, _, law = level(pools, np.float64(draft[drafts[took]]), wanted)
+    drafted, wanted = both_of(draft, target, units, drafts[took])
+    _, _, law = level(pools, drafted, wanted)
     return took if accepts(accepting, wanted, law) else DRAWN
 
 

@@ -4,7 +4,13 @@ import numpy as np
 
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba.compiled import greater, inner_code, machine_code, plus
-from otspec.batch._numba.passes import AT_ONCE, add_three, added, sum_of, sum_without, three_of
+from otspec.batch._numba.passes import (
+    AT_ONCE,
+    add_three,
+    added,
+    sum_without,
+    three_of,
+)
 
 DRAFTED, WANTED = 0, 1
 """The rows of ``heavy``: the draft's and the target's probability of each heavy token."""
@@ -12,15 +18,19 @@ _FEW = 32  # how many tokens are looked at together, before one after the other
 
 
 @machine_code
-def read_heavy(draft, target, sums, heavy, borders, light) -> None:
+def read_heavy(draft, target, sums, heavy, borders, light, units) -> None:
     """Write the tokens that are heavier than the one after the heaviest, and the others' mass."""
-    highest, number = np.empty(sums.shape[1]), heavy.shape[2]
+    highest, number, real = np.empty(sums.shape[1]), heavy.shape[2], draft.dtype.type
     masses, tokens = np.empty(number + 1), np.empty(number + 1, np.int64)
     for row in range(draft.shape[0]):
+        unit = real(units[0, row])
         for block in range(highest.size):
-            here = draft[row, block * BLOCK : (block + 1) * BLOCK]
-            sums[row, block], highest[block] = sum_of(here), _largest(here)
-        _take_heaviest(draft[row], highest, masses, tokens)
+            here, total = draft[row, block * BLOCK : (block + 1) * BLOCK], real(0)
+            most = here[0]
+            for i in range(here.size):
+                total, most = plus(total, unit * here[i]), greater(most, here[i])
+            sums[row, block], highest[block] = total, unit * most
+        _take_heaviest(draft[row], unit, highest, masses, tokens)
         border = max(masses[number], 0.0)
         borders[row], light[row] = border, 0.0
         for block in range(highest.size):
@@ -28,15 +38,16 @@ def read_heavy(draft, target, sums, heavy, borders, light) -> None:
                 light[row] += sums[row, block]
             else:
                 here = draft[row, block * BLOCK : (block + 1) * BLOCK]
-                light[row] += _sum_up_to(here, border)
+                light[row] += _sum_up_to(here, unit, border)
         for i in range(number):
             is_heavy = masses[i] > border
             heavy[row, DRAFTED, i] = masses[i] if is_heavy else 0.0
-            heavy[row, WANTED, i] = target[row, tokens[i]] if is_heavy else 0.0
+            wanted = real(units[1, row]) * target[row, tokens[i]] if is_heavy else real(0)
+            heavy[row, WANTED, i] = wanted
 
 
 @machine_code
-def read_lefts(draft, drafts, valid, sums, lefts) -> None:
+def read_lefts(draft, drafts, valid, sums, lefts, units) -> None:
     """Write the draft mass off the first drafts, for each number of them, (rows, k + 1)."""
     # The block of a draft is added up anew, without all of them; `sums`, the block sums of the
     # draft, are changed.
@@ -45,71 +56,65 @@ def read_lefts(draft, drafts, valid, sums, lefts) -> None:
         for i in range(drafts.shape[1]):
             if valid[row, i]:
                 block = drafts[row, i] // BLOCK
-                sums[row, block] = sum_without(draft[row], drafts[row, : i + 1], block)
+                out = drafts[row, : i + 1]
+                sums[row, block] = sum_without(draft[row], units[0, row], out, block)
             lefts[row, i + 1] = added(sums[row])
 
 
 @machine_code
-def read_light(draft, target, borders, factor: float, scales, kept) -> None:
+def read_light(draft, target, borders, factor: float, scales, kept, units) -> None:
     """Write Σ min(target, scale·draft) over light tokens for the scales of each row, scaled."""
+    real = draft.dtype.type
+    factor_, none = real(factor), real(0)
     kept[:] = 0.0
     for row in range(draft.shape[0]):
+        unit, its, border = real(units[0, row]), real(factor * units[1, row]), real(borders[row])
         for start in range(0, draft.shape[1], AT_ONCE):
-            here, own = slice(start, min(start + AT_ONCE, draft.shape[1])), scales[row]
+            here, own = slice(start, start + AT_ONCE), scales[row]
+            drafts, targets = draft[row, here], target[row, here]
             for j in range(0, own.size, 3):
                 at = three_of(j, own.size)
-                found = _three_light(
-                    draft[row, here], target[row, here], borders[row], factor, own, at
-                )
-                add_three(kept[row], at, found)
+                one, two, three = real(own[at[0]]), real(own[at[1]]), real(own[at[2]])
+                first, second, third = real(0), real(0), real(0)
+                for i in range(drafts.size):
+                    mass, wanted = unit * drafts[i], its * targets[i]
+                    drafted = factor_ * (mass if mass <= border else none)
+                    a, b, c = one * drafted, two * drafted, three * drafted
+                    first = plus(first, wanted if wanted < a else a)
+                    second = plus(second, wanted if wanted < b else b)
+                    third = plus(third, wanted if wanted < c else c)
+                sums = np.float64(first), np.float64(second), np.float64(third)
+                add_three(kept[row], at, sums)
 
 
 @inner_code
-def _three_light(
-    draft, target, border: float, factor: float, scales, at
-) -> tuple[float, float, float]:
-    """Return factor · Σ min(target, scale·draft) over light tokens at three scales."""
-    real = draft.dtype.type
-    border_, factor_, none = real(border), real(factor), real(0)
-    one, two, three = real(scales[at[0]]), real(scales[at[1]]), real(scales[at[2]])
-    first, second, third = real(0), real(0), real(0)
-    for i in range(draft.size):
-        mass, wanted = draft[i] if draft[i] <= border_ else none, factor_ * target[i]
-        drafted = factor_ * mass
-        a, b, c = one * drafted, two * drafted, three * drafted
-        first = plus(first, wanted if wanted < a else a)
-        second = plus(second, wanted if wanted < b else b)
-        third = plus(third, wanted if wanted < c else c)
-    return np.float64(first), np.float64(second), np.float64(third)
-
-
-@inner_code
-def _sum_up_to(draft, border: float) -> float:
+def _sum_up_to(draft, unit: float, border: float) -> float:
     """Return the mass of the tokens of a block that are not above a border, summed in float64."""
-    total = 0.0
+    unit_, total = draft.dtype.type(unit), 0.0
     for i in range(draft.size):
-        total = plus(total, np.float64(draft[i]) if draft[i] <= border else 0.0)
+        mass = np.float64(unit_ * draft[i])
+        total = plus(total, mass if mass <= border else 0.0)
     return total
 
 
 @inner_code
-def _largest(draft) -> float:
+def _largest(draft, unit: float) -> float:
     """Return the largest mass of a block."""
     most = draft[0]
     for i in range(1, draft.size):
         most = greater(most, draft[i])
-    return np.float64(most)
+    return np.float64(draft.dtype.type(unit) * most)
 
 
 @inner_code
-def _take_heaviest(draft, highest, masses, tokens) -> None:
+def _take_heaviest(draft, unit: float, highest, masses, tokens) -> None:
     """Write as many of the heaviest tokens as there is room for, and their masses; else −1."""
     least = _bound_of(highest, masses.size)
     for i in range(masses.size):
         masses[i] = -1.0
     for block in range(highest.size):
         if highest[block] >= least:
-            _take_from(draft, block, least, masses, tokens)
+            _take_from(draft, unit, block, least, masses, tokens)
 
 
 @inner_code
@@ -130,15 +135,16 @@ def _bound_of(masses, number: int) -> float:
 
 
 @inner_code
-def _take_from(draft, block: int, least: float, masses, tokens) -> None:
+def _take_from(draft, unit: float, block: int, least: float, masses, tokens) -> None:
     """Put the tokens of a block among the heaviest ones, if they are heavy enough."""
     end = min((block + 1) * BLOCK, draft.size)
     for start in range(block * BLOCK, end, _FEW):
         stop = min(start + _FEW, end)
-        if _largest(draft[start:stop]) >= least:
+        if _largest(draft[start:stop], unit) >= least:
             for token in range(start, stop):
-                if draft[token] >= least:
-                    _insert(masses, tokens, np.float64(draft[token]), token)
+                mass = np.float64(draft.dtype.type(unit) * draft[token])
+                if mass >= least:
+                    _insert(masses, tokens, mass, token)
 
 
 @inner_code

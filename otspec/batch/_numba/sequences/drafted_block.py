@@ -4,7 +4,7 @@ import numpy as np
 
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import accepts, inner_code, machine_code, quotient
-from otspec.batch._numba.passes import blocks_of, draw, excess, rest_in_blocks
+from otspec.batch._numba.passes import PLAIN, Units, blocks_of, draw, excess, rest_in_blocks
 
 
 @machine_code
@@ -22,7 +22,7 @@ def token(draft, target, drafts, uniforms, valid, length, drawn) -> None:
         wanted = target[row, kept]
         # Behind the end there is no draft, and whatever its row holds does not count.
         drafted = draft[row, kept] if share > 0 else wanted
-        drawn[row] = following(drafted, wanted, share, sums, uniforms[row, -1])
+        drawn[row] = following(drafted, wanted, PLAIN, share, sums, uniforms[row, -1])
 
 
 @inner_code
@@ -32,11 +32,11 @@ def _passes(draft, target, token: int, uniform: float) -> bool:
 
 
 @inner_code
-def following(draft, target, share: float, sums, uniform: float) -> int:
+def following(draft, target, units: Units, share: float, sums, uniform: float) -> int:
     """Draw the token after those that are kept from (target − share·draft)₊ there."""
-    rest_in_blocks(draft, target, excess(1.0, share), sums)
+    rest_in_blocks(draft, target, excess(units, share), sums)
     none = np.empty(0, np.int64)
-    return draw(draft, target, excess(1.0, share), 0.0, sums, none, uniform)
+    return draw(draft, target, excess(units, share), 0.0, sums, none, uniform)
 
 
 @machine_code
@@ -57,7 +57,7 @@ def published(draft, target, drafts, uniforms, valid, length, drawn) -> None:
         wanted = target[row, kept]
         # Behind the end there is no draft, and whatever its row holds does not count.
         drafted = draft[row, kept] if share > 0 else wanted
-        drawn[row] = following(drafted, wanted, share, sums, uniforms[row, -1])
+        drawn[row] = following(drafted, wanted, PLAIN, share, sums, uniforms[row, -1])
 
 
 @inner_code
@@ -96,5 +96,5 @@ def stays(draft, target, inverse, kept: int, end: int, sums, uniform: float) -> 
         return False
     if kept == end:
         return accepts(uniform, 1.0, share)
-    z = rest_in_blocks(draft, target, excess(1.0, share), sums)
+    z = rest_in_blocks(draft, target, excess(PLAIN, share), sums)
     return accepts(uniform, z, z + (share - 1))

@@ -10,7 +10,7 @@ import numpy as np
 
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba.compiled import geometric, inner_code, machine_code, plus, quotient
-from otspec.batch._numba.passes import blocks_of, sum_in_blocks
+from otspec.batch._numba.passes import PLAIN, blocks_of, sum_in_blocks
 from otspec.batch._numba.sequences.drafted_block import following, inverse_of, stays
 
 _DIGIT = 11  # bits of a ratio by which tokens are put in order at a time
@@ -41,7 +41,7 @@ def verify(
             lead = _first(alike)
             p, q = draft[row, lead, i], target[row, lead, i]
             chosen = _greatest(p, q, drafts[row, :, i], alike)
-            totals[i] = sum_in_blocks(p, sums)
+            totals[i] = sum_in_blocks(p, 1.0, sums)
             one[0, 0] = quotient(np.float64(p[chosen]), totals[i], 0.0)
             one[1, 0] = quotient(_mass_up_to(p, q, chosen), totals[i], 0.0)
             _skew(one[0], one[1], share, paths)
@@ -60,9 +60,9 @@ def verify(
             kept -= 1
         length[row], last = kept, target[row, path[row], end]
         if kept == end:
-            token[row] = following(last, last, 0.0, sums, uniforms[row, 0, end])
+            token[row] = following(last, last, PLAIN, 0.0, sums, uniforms[row, 0, end])
         else:
-            rank = following(law, wanted, inverse[kept], sums, uniforms[row, 0, end])
+            rank = following(law, wanted, PLAIN, inverse[kept], sums, uniforms[row, 0, end])
             token[row] = orders[0, rank] if rank >= 0 else rank
 
 

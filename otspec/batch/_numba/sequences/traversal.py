@@ -47,7 +47,7 @@ def verify(
             length[row] += 1
             at = parents[at]
         its, wanted = draft[row, kept + 1], target[row, kept + 1]
-        rest = excess(factor, known[SCALE, kept + 1])
+        rest = excess((factor, 1.0), known[SCALE, kept + 1])
         rest_in_blocks(its, wanted, rest, sums)
         token[row] = draw(its, wanted, rest, 0.0, sums, none, uniforms[row, -1])
 
@@ -81,7 +81,7 @@ def _delete(draft, target, above, factor: float, sums) -> None:
     most, weight = highest(draft), above[WEIGHT]
     added = min(quotient(above[REJECTED] * above[SHARE], weight, most), most)
     above[SCALE] = np.float64(draft.dtype.type(above[SCALE] + added))
-    rest = rest_in_blocks(draft, target, excess(factor, above[SCALE]), sums)
+    rest = rest_in_blocks(draft, target, excess((factor, 1.0), above[SCALE]), sums)
     above[REJECTED] = weight * rest + (1 - weight)
 
 
@@ -94,5 +94,5 @@ def _share(draft, parents, drafts, valid, child: int, factor: float) -> float:
         if parents[other] == parents[child] and valid[other]:
             out[number] = drafts[other]
             number += 1
-            left = left_of(draft, out[:number], undrafted)
+            left = left_of(draft, 1.0, out[:number], undrafted)
     return quotient(1.0, factor * left, 0.0)
