@@ -123,7 +123,7 @@ def test_the_law_is_the_target_up_to_rounding(dtype, n):
         reached *= (p * (1 - chance)).sum() / p.sum()
         scale = float(dtype(scale + rejected))
         sums = np.empty(-(-n // 256))
-        rejected = rest_in_blocks(draft, target, (1.0, scale, 0.0, scale), sums)
+        rejected = rest_in_blocks(draft, target, ((1.0, 1.0), scale, 0.0, scale), sums)
         rest = (target - np.minimum(target, dtype(scale) * draft)).astype(float)
         padded = np.pad(rest, (0, -n % 256)).reshape(-1, 256)
         within = padded / np.maximum(padded.sum(axis=1, keepdims=True), np.finfo(float).tiny)
