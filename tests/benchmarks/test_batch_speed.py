@@ -9,6 +9,16 @@ from otspec import batch
 
 GOALS = {"k_sequential": 8, "pooled_selection": 10, "pooled_selection_without_replacement": 20}
 """At (32, 128256), k = 4."""
+COPIES = {
+    "maximal_coupling": 1.3,
+    "recursive_rejection": 1.7,
+    "recursive_rejection_without_replacement": 1.8,
+    "k_sequential": 1.6,
+    "pooled_selection": 1.5,
+    "pooled_selection_without_replacement": 2.4,
+    "spechub": 1.5,
+}
+"""From logits at (32, 128256), k = 4, in copies of both inputs."""
 MEMORY = 3
 NOISE = 1.5
 """How far a ratio of two medians may be off on a shared machine."""
@@ -33,6 +43,22 @@ def test_rules_against_one_pass(vocabulary, rows, k, report_ratio):
             rounds=9,
         )
         assert goal is None or measured.ratio < NOISE * goal
+
+
+def test_rules_from_logits_against_a_copy(report_ratio):
+    for name, arguments in problems(128_256, 32, 4).items():
+        if name not in COPIES:
+            continue
+        models, room = [np.log(rows) for rows in arguments[:2]], np.empty_like(arguments[0])
+        measured = report_ratio(
+            f"batch.from_logits, {name}, float32 (32, 128,256), k = {arguments[2].shape[-1]}",
+            lambda name=name, given=(*models, *arguments[2:]): batch.from_logits(name, *given),
+            "a copy of both inputs",
+            lambda models=models, room=room: [np.copyto(room, rows) for rows in models],
+            f"at most {COPIES[name]}x",
+            rounds=15,
+        )
+        assert measured.ratio < NOISE * COPIES[name]
 
 
 @pytest.mark.parametrize("logits", [False, True])

@@ -13,7 +13,7 @@ from otspec.batch._array_api.warping import Settings
 from otspec.batch._numba.from_logits.warping import GIVEN, warp_rows
 from otspec.warping import STEPS
 
-_CACHED = 1 << 19
+_CACHED = 1 << 18
 """How many probabilities of a target are held at once, but those of one row or block at least."""
 _PLAIN = {int, float, type(None)}
 _KNOWN = Settings(temperature=GIVEN)  # the settings of rows that are probabilities already
