@@ -6,9 +6,9 @@ and the steps are done with them. Differences of logits are divided in float32, 
 
 The softmax takes one reading and one power of each logit. It writes 2^(unit·(logit − shift)) and
 their sum. Rules multiply by its inverse, the unit of the row, as they read. The shift is about the
-largest logit so far, and moves where a later one is far above it. Rows are float32, or half precision as its bits: uint16 for
-float16, int16 for bfloat16. All is computed in float32, and blocks of 512 tokens are added up in
-float64.
+largest logit so far, and moves where a later one is far above it. Rows are float32, or half
+precision as its bits: uint16 for float16, int16 for bfloat16. All is computed in float32, and
+blocks of 512 tokens are added up in float64.
 """
 
 import math
