@@ -176,7 +176,9 @@ def in_parts(verify: Callable[..., None], *, with_units: bool = False) -> Callab
     def loop(draft: Source, target: Source, *others: Any) -> None:
         rows = len(target)
         step = min(max(_CACHED * rows // target.size, 1), rows)
-        own, its = units = np.ones((2, step if with_units else 0))
+        own, its = units = np.empty((2, step if with_units else 0))
+        if draft.known is not None:
+            own[:] = 1
         more = (units,) if with_units else ()
         if step == rows:
             verify(draft.rows(own), target.rows(its), *others, *more)
