@@ -29,11 +29,11 @@ from otspec.conformance.evidence.batches import (
     long_call,
     step_cases,
 )
-from otspec.conformance.evidence.dependence import CallPairs, DraftPairs, Pairs, RowPairs, SlotPairs
+from otspec.conformance.evidence.dependence import CallPairs, Pairs, RowPairs
 from otspec.conformance.evidence.statistics import Statistic
 
 MANY_ROWS = 1 << 16  # rows of one call before those that are counted: over 16 bits
-DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
+DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, CallPairs)
 """Of what in calls is asked whether it depends on each other."""
 MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbols can be had
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
@@ -118,7 +118,7 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     cases = library.cases_of(kind, vocabulary, uneven)
     shared = memoryless("shared", *library.SHARED)
     takes_shared = uneven or not library.needs_lengths(kind, shared)
-    dependent: tuple[type[Pairs], ...] = (*DEPENDENT, DraftPairs) if takes_shared else ()
+    dependent = DEPENDENT if takes_shared else ()
     settings = library.settings_cases(kind, tuple(verifier.wanted), uneven)
     if verifier.corrects:  # it ends with more than one token
         settings = []
