@@ -52,7 +52,7 @@ def _finding(
     if max(errors) <= rounding:
         return None
     worst = int(np.argmax(errors))
-    between, fault = batches.next
+    between, fault = batches.successive
     return Finding(
         name,
         f"dependence between {between}",

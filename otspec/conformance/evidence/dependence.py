@@ -1,7 +1,7 @@
 """Whether the rows of a call, or calls, depend on each other (Conformance, 3)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -13,10 +13,16 @@ from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.statistics import Statistic, dependence
 
-ROWS_APART = (*range(2, 129), *(1 << power for power in range(8, 13)))
-"""How far apart rows of a call are that are compared, but for neighbors."""
+ROWS_APART = (*range(1, 129), *(1 << power for power in range(8, 13)))
+"""How far apart rows of a call are that are compared."""
 CALLS_APART = 64  # calls that are at most so far apart are compared
+SHORT = 8  # pairs at most so far apart are also compared in two halves: stretches in turn
+ALIKE = 32  # rows one after another with the same drafts
 FRESH = "draw new random numbers for every row of every call, from what the call is given"
+
+
+def _parts(apart: int) -> int:
+    return 3 if apart <= SHORT else 1
 
 
 class Pairs(KernelBatches, ABC):
@@ -29,7 +35,7 @@ class Pairs(KernelBatches, ABC):
 
     calls = 4
     between: ClassVar[str]  # what depends on each other, in the plural
-    next: ClassVar[tuple[str, str]]  # what follow each other, and the fault that explains it
+    successive: ClassVar[tuple[str, str]]  # what follow each other, and the fault that explains it
     ways: ClassVar[tuple[tuple[str, str], ...]]  # the same for all that are compared
 
     @classmethod
@@ -51,6 +57,14 @@ class Pairs(KernelBatches, ABC):
     def compared(self, size: int) -> Iterator[IntArray]:
         """Yield for each way in how many more places pairs agree than others, at most (size,)."""
 
+    def frequent(self, size: int) -> Sample:
+        """Return the two most frequent of so many drafts, or one if all are equal."""
+        # Whatever law they have, answers to given drafts are independent.
+        drawn = self.kind.draw(self.case, size, self.rng)
+        columns = np.column_stack([drawn.drafts, drawn.there])
+        _, at, often = np.unique(columns, axis=0, return_index=True, return_counts=True)
+        return taken(drawn, at[np.argsort(-often, kind="stable")[:2]])
+
     def said(self, sample: Sample) -> IntArray:
         """Return what the verifier says of each row: its symbols, and what it accepts."""
         answer = self.answer(sample)
@@ -62,48 +76,38 @@ class RowPairs(Pairs):
     """Whether rows of a call depend on each other: by their drafts, or by their places."""
 
     between = "rows of a call"
-    next = "neighboring rows", "random numbers shared by neighboring rows"
+    successive = "neighboring rows", "random numbers shared by neighboring rows"
     ways = tuple(
         (rows, f"random numbers shared by {rows}")
         for rows in (
             "rows of different drafts",
             "rows of equal drafts",
-            *next[:1] * 3,  # all of them, from even rows on, and from odd ones
-            *(f"rows {apart} apart" for apart in ROWS_APART),
+            *successive[:1] * 3,
+            *(f"rows {apart} apart" for apart in ROWS_APART[1:] for _ in range(_parts(apart))),
             "rows half a call apart",
-            "rows as far from the first as from the last of a call",
+            "mirrored rows of a call",  # as far from its first row as from its last
         )
     )
 
     def compared(self, size: int) -> Iterator[IntArray]:
         """Compare two rows, at places of all kinds if their drafts are equal, in two calls."""
-        given, drafts = self.drafted(size)
-        first, second = self.said(drafts), self.said(drafts)
-        if drafts.drafts.size:
-            one, two = (self.rng.permutation(np.flatnonzero(given == each)) for each in (0, 1))
-            count, half = min(len(one), len(two)), len(one) // 2
-            for i, j in ((one[:count], two[:count]), (one[:half], one[half : 2 * half])):
-                yield more_agree(first[i], first[j], second[i], second[j])[:size]
-        else:
-            yield from np.zeros((2, 0), int)
-        rows = np.arange(2 * size)
-        pairs = [(rows[:-1], rows[1:]), (rows[:-1:2], rows[1::2]), (rows[1:-1:2], rows[2::2])]
-        pairs += [(rows[:-apart], rows[apart:]) for apart in ROWS_APART]
-        for i, j in (*pairs, (rows[:size], rows[size:]), (rows[:size], rows[: size - 1 : -1])):
-            alike = np.flatnonzero(given[i] == given[j])[:size]
-            i, j = i[alike], j[alike]
-            yield more_agree(first[i], first[j], second[i], second[j])
-
-    def drafted(self, size: int) -> tuple[IntArray, Sample]:
-        """Give each row one of two frequent drafts; those half a call apart, and mirrored, alike."""
-        # Whatever law they have, answers to given drafts are independent.
-        drawn = self.kind.draw(self.case, 2 * size, self.rng)
-        columns = np.column_stack([drawn.drafts, drawn.there])
-        _, at, often = np.unique(columns, axis=0, return_index=True, return_counts=True)
-        frequent = at[np.argsort(-often, kind="stable")]
-        quarter = self.rng.integers(min(2, len(frequent)), size=-(-size // 2))
+        frequent = self.frequent(2 * size)
+        # The same drafts half a call apart, and to a mirror.
+        runs = np.arange(1 + size // (2 * ALIKE)) % len(frequent.drafts)
+        quarter = np.repeat(self.rng.permutation(runs), ALIKE)[: -(-size // 2)]
         given = np.tile(np.append(quarter, quarter[: size // 2][::-1]), 2)
-        return given, taken(drawn, frequent[given])
+        first, second = (self.said(taken(frequent, given)) for _ in range(2))
+        rows = np.arange(2 * size)
+        mixed = self.rng.permutation(rows if frequent.drafts.size else 0)
+        mixed = mixed[np.argsort(given[mixed], kind="stable")]
+        pairs = [(mixed[:size], mixed[: size - 1 : -1]), (mixed[::2], mixed[1::2])]
+        pairs += apart_in(len(rows), ROWS_APART)
+        pairs += [(rows[:size], rows[size:]), (rows[:size], rows[: size - 1 : -1])]
+        for place, (one, two) in enumerate(pairs):
+            alike = given[one] == given[two]
+            wanted = np.flatnonzero(alike if place else ~alike)[:size]
+            i, j = one[wanted], two[wanted]
+            yield more_agree(first[i], first[j], second[i], second[j])
 
 
 class CallPairs(Pairs):
@@ -111,26 +115,24 @@ class CallPairs(Pairs):
 
     series = 2 * CALLS_APART
     between = "calls"
-    next = "calls", "random numbers of one call used again in the next"
+    successive = "calls", "random numbers of one call used again in the next"
     ways = (
-        *(next,) * 3,  # all of them, from even calls on, and from odd ones
+        *(successive,) * 3,
         *(
             (f"calls {apart} apart", f"random numbers of one call used again {apart} calls later")
             for apart in range(2, CALLS_APART + 1)
+            for _ in range(_parts(apart))
         ),
     )
 
     def compared(self, size: int) -> Iterator[IntArray]:
-        """Compare the same row of two calls with the row beside it."""
+        """Compare the same row of two calls with the row beside it, which has the same drafts."""
         half = min(CALLS_APART, size)
-        rows = 2 * -(-size // half)
-        drawn = self.kind.draw(self.case, 2 * half * rows, self.rng)
-        calls = np.arange(len(drawn.variants)).reshape(-1, rows)
-        said = np.stack([self.said(taken(drawn, call)) for call in calls])
+        frequent = self.frequent(2 * size)
+        given = np.repeat(self.rng.integers(len(frequent.drafts), size=-(-size // half)), 2)
+        said = np.stack([self.said(taken(frequent, given)) for _ in range(2 * half)])
         one, two = said[:, ::2], said[:, 1::2]
-        further = [(0, 1, apart) for apart in range(2, CALLS_APART + 1)]
-        for start, step, apart in [(0, 1, 1), (0, 2, 1), (1, 2, 1), *further]:
-            i, j = slice(start, -apart, step), slice(start + apart, None, step)
+        for i, j in apart_in(len(said), range(1, CALLS_APART + 1)):
             answers = (one[i], one[j], two[i], two[j])
             yield more_agree(*(each.reshape(-1, said.shape[2])[:size] for each in answers))
 
@@ -140,6 +142,19 @@ def taken(drafts: Sample, rows: IntArray) -> Sample:
     return Sample(*(part[rows] for part in drafts))
 
 
+def apart_in(count: int, distances: Sequence[int]) -> list[tuple[IntArray, IntArray]]:
+    """Return which of so many places are so far apart: all, and short distances in halves, too."""
+    pairs = []
+    for apart in distances:
+        first = np.arange(count - apart)
+        odd = first // apart % 2 == 1
+        pairs += [
+            (each, each + apart) for each in (first, first[~odd], first[odd])[: _parts(apart)]
+        ]
+    return pairs
+
+
 def more_agree(a: IntArray, b: IntArray, c: IntArray, d: IntArray) -> IntArray:
     """Return in how many more places a and b, and c and d, agree than a and d, and c and b."""
-    return (a == b).sum(1) + (c == d).sum(1) - (a == d).sum(1) - (c == b).sum(1)
+    agree: IntArray = (a == b).sum(1) + (c == d).sum(1) - (a == d).sum(1) - (c == b).sum(1)
+    return agree
