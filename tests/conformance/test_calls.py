@@ -43,6 +43,51 @@ def test_numbers_that_rows_or_calls_share_are_found_and_named(name, kind):
     assert "it looks like: random numbers " in report.text().split("\n")[0]
 
 
+COARSE_PAIRS = {"detect": 0.1, "coarse": 0.3, "vocabulary": 9, "entries": 9}
+WRONG = {
+    **{
+        f"seeds {name}": (wrong_callers.OfSomeSeed, *each)
+        for name, each in wrong_callers.SEEDS.items()
+    },
+    **{
+        f"rows {name}": (wrong_callers.NumbersOfSomeRow, *each)
+        for name, each in wrong_callers.ROWS.items()
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "name", by_day(WRONG, ["seeds for two calls, after one", "seeds of 2 in turn"])
+)
+def test_patterns_of_shared_numbers_are_found_where_little_is_looked_at(name):
+    make, pattern, fault = WRONG[name]
+    report = check(make(pattern), shape=1, **COARSE_PAIRS)
+    (finding,) = [finding for finding in report.findings if finding.looks_like]
+    assert finding.looks_like == (fault,)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", WRONG)
+def test_every_pattern_of_shared_numbers_is_seen_in_its_way(name, kind):
+    """Of so few comparisons as a coarse check has: 624, then 1,248."""
+    make, pattern, fault = WRONG[name]
+    handed = Handed(make(pattern, KINDS[kind]), Form())
+    shape = Tokens(3) if kind == "tokens" else Block.of_length(2)
+    seen = "seed" in name
+    (task,) = [
+        task
+        for task in kernel_tasks(handed, shape, 67, 9)
+        if task.batches is (CallPairs if seen else RowPairs)
+    ]
+    pairs = task.batches(handed, shape, task.case, handed.randomness(1), np.random.default_rng(3))
+    counts = sum(pairs(size) for size in (624, 312, 312)).reshape(-1, 2)
+    more = {}
+    for (_, cause), (ahead, _) in zip(pairs.ways, counts.tolist(), strict=True):
+        more[cause] = max(more.get(cause, 0), ahead)
+    # At most one in a million coins of so many say more so often.
+    assert more[fault] > 1_248 * 0.5 + 5 * np.sqrt(1_248 / 4)
+
+
 def test_a_verifier_that_reseeds_is_told_that_its_calls_depend_on_each_other():
     report = check(wrong_callers.SeedOfEachCall(), **QUICK)
     (finding,) = report.findings

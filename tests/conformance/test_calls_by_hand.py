@@ -120,7 +120,16 @@ def test_which_calls_are_compared(monkeypatch, size):
     assert len(calls) == 2 * min(64, size)
     assert sum(map(len, calls)) <= 4 * size + 2 * len(calls)
     starts = set()
-    for (words, _), (one, two, three, four) in zip(CallPairs.ways, found, strict=True):
+    one, two, three, four = found.pop()
+    assert [(*a, c) for a, c in zip(one, [x for x, _ in three], strict=True)] == [
+        (call, row, call + 1)
+        for call in range(0, len(calls), 2)
+        for row in range(0, len(calls[0]), 2)
+    ][:size]
+    assert two == [(call, row + 1) for call, row in one]
+    assert four == [(call, row + 1) for call, row in three]
+    assert CallPairs.ways[-1] == RowPairs.successive
+    for (words, _), (one, two, three, four) in zip(CallPairs.ways[:-1], found, strict=True):
         assert independent(zip(one, two, strict=True))
         for (i, row), (j, same), (k, beside), (m, other) in zip(one, two, three, four, strict=True):
             assert (row, beside, k, m) == (same, row + 1, i, j)

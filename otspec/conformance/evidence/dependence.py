@@ -123,6 +123,7 @@ class CallPairs(Pairs):
             for apart in range(2, CALLS_APART + 1)
             for _ in range(_parts(apart))
         ),
+        RowPairs.successive,  # in many calls
     )
 
     def compared(self, size: int) -> Iterator[IntArray]:
@@ -132,8 +133,9 @@ class CallPairs(Pairs):
         given = np.repeat(self.rng.integers(len(frequent.drafts), size=-(-size // half)), 2)
         said = np.stack([self.said(taken(frequent, given)) for _ in range(2 * half)])
         one, two = said[:, ::2], said[:, 1::2]
-        for i, j in apart_in(len(said), range(1, CALLS_APART + 1)):
-            answers = (one[i], one[j], two[i], two[j])
+        pairs = apart_in(len(said), range(1, CALLS_APART + 1))
+        ways = [(one[i], one[j], two[i], two[j]) for i, j in pairs]
+        for answers in (*ways, (one[::2], two[::2], one[1::2], two[1::2])):
             yield more_agree(*(each.reshape(-1, said.shape[2])[:size] for each in answers))
 
 

@@ -115,7 +115,8 @@ def first_off(
         place = _likeliest(evidence.logarithms(seen), needs.threshold, seen)
         statistic, seen = statistic.of_way(place), seen[place]
     observed = seen / seen.sum()
-    worst = int(np.argmax(np.abs(observed - statistic.expected)))
+    # Of two cells both are off by the same; the first is named.
+    worst = int(np.argmax(np.round(np.abs(observed - statistic.expected), 12)))
     label, seen_often, size = statistic.labels[worst], observed[worst], f"{int(seen.sum()):,}"
     if statistic.meaning:
         reason = (
