@@ -133,7 +133,7 @@ def presets() -> list[Preset]:
                f"{gallery}canonical-fig3", "iid", 2, *of_letters("he"), SYMBOLS),
         Preset("Letters after “ t”, four distinct drafts", "MCSD, figure 3",
                f"{gallery}mcsd-fig3", "without-replacement", 4, *of_letters(" t"), SYMBOLS),
-        Preset("Barriers on eight tokens", "Pooled selection", "pooled.html#barriers-in-time",
+        Preset("Barriers on eight tokens", "Pooled selection", "pooled_proofs.html#barriers-in-time",
                "iid", pooled_barriers.K, *eight),
         Preset("Three tokens in the triangle", "Which targets k drafts serve without a loss",
                f"{gallery}cut-simplex", "iid", cut_simplex.CUT_K, written(cut_simplex.DRAFT),
