@@ -28,7 +28,7 @@ PAGES = {
     "cones": "Cones",
     "programs": "Linear programs",
     "auditing": "Audits",
-    "conformance": "Conformance",
+    "conformance_statistics": "Conformance",
 }
 """The pages with numbered statements, by file, in the order of the table."""
 TESTS = 2
