@@ -202,7 +202,7 @@ OF_NOISE = """
 ## Faults of shared noise
 
 An engine that claims [the same text for the same
-seed](conformance_kinds.md#the-same-seed-the-same-text) must give exactly the text of plain decoding.
+seed](conformance_kinds.md#the-same-seed-the-same-text) must give the text of plain decoding.
 Each of these faults is found for all kinds that can have it; those marked *pipeline* need several
 steps. The cure of most: {usual}.
 
