@@ -38,7 +38,7 @@ INTRODUCTION = """# Known faults, and how surely they are found
 
 This page is for those who ask how much a passed [conformance check](conformance.md) is worth. Every
 rule runs with every known fault, [a part of a verifier that is
-replaced](conformance.md#the-likely-fault). The distribution of the output is computed exactly on
+replaced](conformance.md#how-to-read-the-report). The distribution of the output is computed exactly on
 each case, and what a check would see is drawn from it. There are three drafts of one token (two for
 laws other than i.i.d., one for maximal coupling), blocks of two tokens, and the tree 2x1. Faults
 marked *pipeline* need an engine that drafts, and those marked *steps* its texts of several steps.
@@ -198,7 +198,7 @@ OF_NOISE = """
 ## Faults of shared noise
 
 An engine that claims [the same text for the same
-seed](conformance.md#the-same-seed-the-same-text) must give exactly the text of plain decoding.
+seed](conformance_kinds.md#the-same-seed-the-same-text) must give the text of plain decoding.
 Each of these faults is found for all kinds that can have it; those marked *pipeline* need several
 steps. The cure of most: {usual}.
 
