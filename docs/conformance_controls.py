@@ -41,7 +41,7 @@ rule runs with every known fault, [a part of a verifier that is
 replaced](conformance.md#how-to-read-the-report). The distribution of the output is computed exactly
 on each case, and what a check would see is drawn from it. There are three drafts of one token (two
 for laws other than i.i.d., one for maximal coupling), blocks of two tokens, and the tree 2x1.
-Faults marked *pipeline* need an engine that drafts, those marked *steps* its texts of several steps.
+Faults marked *pipeline* need an engine that drafts. Those marked *steps* need several steps of it.
 `python docs/conformance_controls.py` measures this page.
 """
 
