@@ -22,13 +22,13 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "statements.md"
 PAGES = {
     "theory": "Theory",
-    "pooled": "Pooled selection",
+    "pooled_proofs": "Pooled selection",
     "pooled_beyond": "Beyond i.i.d. drafts",
     "different_drafts": "Different drafts",
     "cones": "Cones",
     "programs": "Linear programs",
     "auditing": "Audits",
-    "conformance": "Conformance",
+    "conformance_statistics": "Conformance",
 }
 """The pages with numbered statements, by file, in the order of the table."""
 TESTS = 2
@@ -38,7 +38,7 @@ PAPERS = ("SpecTr", "Canonical", "SpecHub", "Block", "MCSD")
 _STATEMENT = re.compile(r"^\*\*(?:Proposition )?(\d+) \((.+?)\)\.\*\*", re.MULTILINE)
 _NUMBERS = r"\d+(?:(?:, | and |–|-)\d+)*"
 _ALIASES = {
-    "pooled selection": "pooled",
+    "pooled": "pooled_proofs",
     "beyond": "pooled_beyond",
     "beyond i.i.d.": "pooled_beyond",
     "different": "different_drafts",

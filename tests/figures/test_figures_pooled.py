@@ -14,7 +14,7 @@ from figures import pooled_barriers, pooled_gain
 ROOT = Path(__file__).parents[2]
 
 GAIN = (ROOT / "docs" / "pooled_gain.md").read_text(encoding="utf-8")
-DERIVATION = (ROOT / "docs" / "pooled.md").read_text(encoding="utf-8")
+DERIVATION = (ROOT / "docs" / "pooled_proofs.md").read_text(encoding="utf-8")
 
 
 def tables(page):
