@@ -178,7 +178,7 @@ def test_a_claim_is_declared_by_its_check(declared):
 
     found = declared["beyond.test"]
     assert (found.statement, found.printed) == ("All $n$ are small.", "All are tiny.")
-    assert found.check(Search()).found == "5, which is below 6"
+    assert found.check(Search()).found == "5, below 6"
     assert found.corrected.explained == "They are not small. Use 20."
     assert found.holding.check(Search()).worst == 11
     assert check(3) == 2
