@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from otspec.conformance.cases.cases import PADDING
-from otspec.conformance.faults.base import known
+from otspec.conformance.faults.base import known, part
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.randomness import FRESH, WithNumbers, inverted
 from otspec.conformance.faults.setting import TEXT, MarkedText, Row
@@ -26,25 +26,24 @@ class BetweenSteps(Machine):
     across = True
 
 
-@known("token after a whole path lost", ALL_OUT, SEVERAL, pipeline=True)
-class BonusLost(BetweenSteps):
+answer, says, token = (part(name, BetweenSteps) for name in ("answer", "says", "token"))
+
+
+@answer("token after a whole path lost", ALL_OUT, SEVERAL, pipeline=True)
+def bonus_lost(self: Machine, node: int, token: int) -> MarkedText:
     """The token after a whole path is not given out, but the next step follows it."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        told = super().answer(node, token)
-        if self.children(node):
-            return told
-        self.last = token
-        return told._replace(text=told.text[:-1])
+    told = Machine.answer(self, node, token)
+    if self.children(node):
+        return told
+    self.last = token
+    return told._replace(text=told.text[:-1])
 
 
-@known("last token of each step lost", ALL_OUT, SEVERAL, pipeline=True)
-class LastLost(BetweenSteps):
+@answer("last token of each step lost", ALL_OUT, SEVERAL, pipeline=True)
+def last_lost(self: Machine, node: int, token: int) -> MarkedText:
     """A step gives out the kept drafts alone, but the next step follows the token after them."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        told, self.last = super().answer(node, token), token
-        return told._replace(text=told.text[:-1])
+    told, self.last = Machine.answer(self, node, token), token
+    return told._replace(text=told.text[:-1])
 
 
 class AfterToken(BetweenSteps):
@@ -93,35 +92,32 @@ class EndReplaced(BetweenSteps):
         raise NotImplementedError
 
 
-@known("text ends with a draft that is not verified", CUT, SEVERAL, pipeline=True)
-class EndDrafted(EndReplaced):
+ending = part("ending", EndReplaced)
+
+
+@ending("text ends with a draft that is not verified", CUT, SEVERAL, pipeline=True)
+def end_drafted(self: Machine, kept: tuple[int, ...]) -> int:
     """The last token of a text is drawn from the draft, and returned without a look."""
-
-    def ending(self, kept: tuple[int, ...]) -> int:
-        return self.pick(self.setting.draft[self.variant][kept[-1] + 1 if kept else 0])
+    return self.pick(self.setting.draft[self.variant][kept[-1] + 1 if kept else 0])
 
 
-@known("text filled up with drafts that are not verified", CUT, SEVERAL, pipeline=True)
-class FilledUp(BetweenSteps):
+@says("text filled up with drafts that are not verified", CUT, SEVERAL, pipeline=True)
+def filled_up(self: Machine, run: Callable[[Any], MarkedText]) -> MarkedText:
     """Where drafts are enough for the rest of a text, they are returned without a look."""
-
-    def says(self, run: Callable[[Any], MarkedText]) -> MarkedText:
-        path: list[int] = []
-        node = TEXT
-        while below := self.children(node):
-            node = below[0]
-            path.append(node)
-        if self.needed > len(path):
-            return super().says(run)
-        return MarkedText(0, tuple(map(self.token, path[: self.needed])))
+    path: list[int] = []
+    node = TEXT
+    while below := self.children(node):
+        node = below[0]
+        path.append(node)
+    if self.needed > len(path):
+        return Machine.says(self, run)
+    return MarkedText(0, tuple(map(self.token, path[: self.needed])))
 
 
-@known("text ends with padding", CUT, SEVERAL, pipeline=True)
-class EndPadded(EndReplaced):
+@ending("text ends with padding", CUT, SEVERAL, pipeline=True)
+def end_padded(self: Machine, kept: tuple[int, ...]) -> int:
     """The last token of a text is token 0, whatever was verified."""
-
-    def ending(self, kept: tuple[int, ...]) -> int:
-        return 0
+    return 0
 
 
 @known("text ends with its last token once more", CUT, SEVERAL, pipeline=True)
@@ -132,17 +128,15 @@ class EndRepeated(EndReplaced, AfterToken):
         return kept[-1] if kept else self._before
 
 
-@known(
+@token(
     PADDING,
     "look at as many drafts as there are, and draw what follows them from the target",
     SEVERAL,
     pipeline=True,
 )
-class PaddingCounted(BetweenSteps):
+def padding_counted(self: Machine, node: int) -> int:
     """Where fewer drafts are drawn, as near the end of a text, padding is verified behind them."""
-
-    def token(self, node: int) -> int:
-        return 0 if len(self.path(node)) >= self.needed else super().token(node)
+    return 0 if len(self.path(node)) >= self.needed else Machine.token(self, node)
 
 
 class WithOtherRow(Machine):
@@ -157,20 +151,16 @@ class WithOtherRow(Machine):
         return Machine(self.setting, others[self.chance.choose([1] * len(others))], self.chance)
 
 
-@known("target of another row of the batch", BY_REQUEST)
-class TargetOfOther(WithOtherRow):
+@part("target", WithOtherRow)("target of another row of the batch", BY_REQUEST)
+def target_of_other(self: WithOtherRow, node: int) -> Row:
     """The target's rows are those of another request."""
-
-    def target(self, node: int) -> Row:
-        return self.other.target(node)
+    return self.other.target(node)
 
 
-@known("draft of another row of the batch", BY_REQUEST)
-class DraftOfOther(WithOtherRow):
+@part("draft", WithOtherRow)("draft of another row of the batch", BY_REQUEST)
+def draft_of_other(self: WithOtherRow, node: int) -> Row:
     """The draft's rows are those of another request."""
-
-    def draft(self, node: int) -> Row:
-        return self.other.draft(node)
+    return self.other.draft(node)
 
 
 @known("drafts of another row of the batch", BY_REQUEST)
@@ -267,15 +257,11 @@ class DrawOfStepBefore(SameNumbers):
         return self.chance.accept(chance)
 
 
-@known("next step follows the rejected draft",
-       "cut caches back to what is kept, and read the corrected token before the next step",
-       SEVERAL, pipeline=True)  # fmt: skip
-class AfterRejected(Machine):
+@answer("next step follows the rejected draft",
+        "cut caches back to what is kept, and read the corrected token before the next step",
+        SEVERAL, pipeline=True)  # fmt: skip
+def after_rejected(self: Machine, node: int, token: int) -> MarkedText:
     """Draft and target go on from the draft that was rejected, not from the token in its place."""
-
-    across = True
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        below = self.children(node)
-        self.last = self.token(below[0]) if below else token
-        return super().answer(node, token)
+    below = self.children(node)
+    self.last = self.token(below[0]) if below else token
+    return Machine.answer(self, node, token)
