@@ -148,8 +148,7 @@ class SharedWithDraft(WithNumbers):
 class CorrectionOfDraft(SharedWithDraft):
     """The correction is drawn with the number that the rejected draft was drawn with."""
 
-    def passes(self, chance: float, child: int) -> bool:
-        return self.chance.accept(chance)
+    passes = Machine.passes
 
     def correction(self, node: int, weights: Row) -> int:
         below = self.children(node)
@@ -160,11 +159,10 @@ class CorrectionOfDraft(SharedWithDraft):
 class OneForDrafts(WithNumbers):
     """All drafts are drawn with one number, so that they are not independent."""
 
+    passes = Machine.passes
+
     def drafted(self, node: int, weights: Row) -> int:
         return inverted(self.number(TEXT), weights, self.n)
-
-    def passes(self, chance: float, child: int) -> bool:
-        return self.chance.accept(chance)
 
 
 @known(

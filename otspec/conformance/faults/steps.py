@@ -49,7 +49,7 @@ def last_lost(self: Machine, node: int, token: int) -> MarkedText:
 class AfterToken(BetweenSteps):
     """A verifier that knows the last token of the step before."""
 
-    _before: int | None = None
+    previous: int | None = None
     _token = 0
 
     def handed(self) -> int:
@@ -58,7 +58,7 @@ class AfterToken(BetweenSteps):
 
     def goes_on(self, handed: int) -> None:
         """Take the last token of the step before."""
-        self._before = handed
+        self.previous = handed
 
     def answer(self, node: int, token: int) -> MarkedText:
         """Return what the verifier says, and keep its token."""
@@ -66,14 +66,12 @@ class AfterToken(BetweenSteps):
         return super().answer(node, token)
 
 
-@known("last token of each step doubled", ALL_OUT, SEVERAL, pipeline=True)
-class LastDoubled(AfterToken):
+@part("answer", AfterToken)("last token of each step doubled", ALL_OUT, SEVERAL, pipeline=True)
+def last_doubled(self: AfterToken, node: int, token: int) -> MarkedText:
     """Each step begins with the last token of the step before, which is given out again."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        told = super().answer(node, token)
-        again = () if self._before is None else (self._before,)
-        return told._replace(text=(*again, *told.text))
+    told = AfterToken.answer(self, node, token)
+    again = () if self.previous is None else (self.previous,)
+    return told._replace(text=(*again, *told.text))
 
 
 class EndReplaced(BetweenSteps):
@@ -125,7 +123,7 @@ class EndRepeated(EndReplaced, AfterToken):
     """The last token of a text is the one before it, written once more."""
 
     def ending(self, kept: tuple[int, ...]) -> int | None:
-        return kept[-1] if kept else self._before
+        return kept[-1] if kept else self.previous
 
 
 @token(
@@ -226,24 +224,21 @@ class SeedOfStep(SameNumbers):
 class VerificationOfFirst(SameNumbers):
     """Numbers for tests and draws are drawn once for a text; drafts have new ones."""
 
-    def drafted(self, node: int, weights: Row) -> int:
-        return self.pick(weights)
+    drafted = Machine.drafted
 
 
 @known("numbers of drafts used again in each step", EACH_STEP, SEVERAL, pipeline=True)
 class DraftsOfFirst(SameNumbers):
     """Drafts of each step are drawn with the numbers of the first one; tests have new ones."""
 
-    def passes(self, chance: float, child: int) -> bool:
-        return self.chance.accept(chance)
-
-    def draw(self, weights: Row) -> int:
-        return self.pick(weights)
+    passes, draw = Machine.passes, Machine.draw
 
 
 @known("number of the draw used again for the next draft", EACH_STEP, SEVERAL, pipeline=True)
 class DrawOfStepBefore(SameNumbers):
     """The first draft of a step is drawn with the number that drew the token before it."""
+
+    passes = Machine.passes
 
     def goes_on(self, handed: Numbers) -> None:
         drawn = handed.get(TEXT)
@@ -252,9 +247,6 @@ class DrawOfStepBefore(SameNumbers):
 
     def drafted(self, node: int, weights: Row) -> int:
         return self.pick(weights) if node else super().drafted(node, weights)
-
-    def passes(self, chance: float, child: int) -> bool:
-        return self.chance.accept(chance)
 
 
 @answer("next step follows the rejected draft",
