@@ -111,12 +111,12 @@ def selection(panel: Axes, ink: str) -> None:
             panel.text(at, kept / 2, "kept" * bool(kept), color="white", ha="center", va="center")
             panel.annotate(f"{name}\n{mass}/32", (at, mass), (0, 2), textcoords="offset points",
                            ha="center", fontsize="small")  # fmt: skip
-    panel.text(0.15, 7.2, "replaced by C", color=REPLACED)
+    panel.text(0.15, 7.2, "replaced by fox", color=REPLACED)
     panel.set_title(
         "The selected draft is kept with probability 4/32 + 11/32 + 13/32 = 28/32",
         loc="left", color=ink,
     )  # fmt: skip
-    panel.set_xticks(range(3), [f"token {name}" for name in "ABC"])
+    panel.set_xticks(range(3), ["cat", "dog", "fox"])
     panel.set(yticks=[], xlim=(-0.5, 2.5), ylim=(0, 21))
     panel.grid(visible=False)
 

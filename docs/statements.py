@@ -31,7 +31,7 @@ PAGES = {
     "conformance_statistics": "Conformance",
 }
 """The pages with numbered statements, by file, in the order of the table."""
-TESTS = 2
+TESTS = 1
 """So many tests are listed of a statement, or all that name it."""
 PAPERS = ("SpecTr", "Canonical", "SpecHub", "Block", "MCSD")
 
@@ -261,9 +261,8 @@ def written() -> str:
     lines = [
         "# Statements and their code",
         "",
-        "This page is for readers who want the code of a statement of the [theory](theory.md) or",
-        "of the papers, and its tests. `python docs/statements.py` writes it from the first lines",
-        "of the modules, and a test compares the two.",
+        "This page leads from a statement of the [theory](theory.md) or of a paper to its code and",
+        "a test. `python docs/statements.py` writes it from the first lines of the modules.",
     ]
     for title, rows in table().items():
         lines += ["", f"## {title}", "", "| statement | code | tests |", "| --- | --- | --- |"]
