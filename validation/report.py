@@ -150,13 +150,14 @@ def _by_severity(findings: Iterable[Finding]) -> dict[Severity, list[Finding]]:
 def _story(finding: Finding, *, brief: bool = False) -> dict[str, str]:
     """Return the parts of what is said about a refuted claim; those without a text are left out."""
     claim, parts = finding.claim, {"Claimed": finding.claim.statement}
-    parts |= {"Printed": "" if brief else claim.printed, "Counterexample": _told(finding.outcome)}
+    found = _told(finding.outcome)
+    found = found.replace(" after every prefix", "") if brief else found
+    parts |= {"Printed": "" if brief else claim.printed, "Counterexample": found}
     if claim.corrected and finding.corrected:
         parts["Explained"] = claim.corrected.explained
         told = _told(finding.corrected, before="It is refuted: ", brief=brief)
         parts["Instead"] = f"{claim.corrected.statement} {told}".strip()
-    every = " after every prefix" if brief else ""
-    return {name: text.replace(every, "") for name, text in parts.items() if text}
+    return {name: text for name, text in parts.items() if text}
 
 
 def _told(outcome: Outcome, before: str = "", *, brief: bool = False) -> str:
