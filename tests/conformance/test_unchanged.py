@@ -14,7 +14,6 @@ from otspec.conformance.cases.kinds import Block, Tokens
 from otspec.conformance.cases.library import (
     beside_texts,
     cases_of,
-    differing_cases,
     plain_cases,
     settings_cases,
     text_cases,
@@ -60,10 +59,13 @@ def digest(thing):
     ids=["tokens", "distinct tokens", "blocks and trees"],
 )
 def test_the_cases_of_a_kind_are_those_that_they_were(kind, uneven, wanted):
+    one, several = (
+        ("all positive", "several pairs") if kind != BLOCK else ("a table", "several tables")
+    )
     made = [
         *cases_of(kind, 1_031, uneven),
-        *plain_cases(kind, uneven),
-        *differing_cases(kind, uneven),
+        *plain_cases(kind, uneven, one),
+        *plain_cases(kind, uneven, several, pairs=None),
     ]
     assert digest(made) == wanted
 

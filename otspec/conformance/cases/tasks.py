@@ -18,7 +18,7 @@ from otspec.conformance.cases.generated import (
     history_case,
 )
 from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.warping import Warped, engine_settings, logits_of, warped_by
+from otspec.conformance.cases.warping import Warped, engine_settings, logits_of, warped_by, words_of
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import (
     BesideOthers,
@@ -27,7 +27,6 @@ from otspec.conformance.evidence.batches import (
     SingleRows,
     StepBatches,
     long_call,
-    step_cases,
 )
 from otspec.conformance.evidence.dependence import CallPairs, Pairs, RowPairs
 from otspec.conformance.evidence.statistics import Statistic
@@ -36,6 +35,7 @@ MANY_ROWS = 1 << 16  # rows of one call before those that are counted: over 16 b
 DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, CallPairs)
 """Of what in calls is asked whether it depends on each other."""
 MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbols can be had
+SINGLE = "one row in each call"  # the name of a case
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
 SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
@@ -117,27 +117,23 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     uneven = verifier.uneven
     cases = library.cases_of(kind, vocabulary, uneven)
     shared = memoryless("shared", *library.SHARED)
-    takes_shared = uneven or not library.needs_lengths(kind, shared)
-    dependent = DEPENDENT if takes_shared else ()
-    settings = library.settings_cases(kind, tuple(verifier.wanted), uneven)
-    if verifier.corrects:  # it ends with more than one token
-        settings = []
     if not cases:
         raise ValueError(
             "verifier takes neither lengths nor a mask, and shape has more distinct drafts than "
             "any case has tokens: let it take one of them, or use a smaller shape"
         )
+    steps: list[Case] = []
+    if not verifier.corrects:  # which ends with more than one token, and whose texts are in steps
+        cases += library.settings_cases(kind, tuple(verifier.wanted), uneven)
+        steps = library.plain_cases(kind, uneven, "two steps")
+    single = library.plain_cases(kind, uneven, SINGLE)
+    differing = library.plain_cases(kind, uneven, pairs=None)
     return [
         *_cases(verifier, kind, cases, vocabulary),
-        *_cases(verifier, kind, settings, vocabulary),
-        *(
-            Task(verifier, kind, case, case, StepBatches)
-            for case in step_cases(kind, uneven)
-            if not verifier.corrects  # whose texts are all made in steps
-        ),
-        *_pairs(verifier, kind, shared, dependent),
-        *_single(verifier, kind, library.plain_cases(kind, uneven)),
-        *_long_calls(verifier, kind, library.differing_cases(kind, uneven), vocabulary, entries),
+        *(Task(verifier, kind, case, case, StepBatches) for case in steps),
+        *_pairs(verifier, kind, library.taken_cases(kind, [shared], uneven), DEPENDENT),
+        *(Task(verifier, kind, case, case, SingleRows) for case in single),
+        *_long_calls(verifier, kind, differing, vocabulary, entries),
     ]
 
 
@@ -175,12 +171,8 @@ def _settings_of(case: Case) -> str:
 def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
     """Return the task of two rows, of which the second keeps nothing."""
     most = max(map(len, children_of(kind.parents)))
-    named = [
-        replace(case, name="a row beside", beside=True)
-        for case in library.plain_cases(kind, verifier.uneven)
-        if most < case.n
-    ]
-    return [Task(verifier, kind, case, case, BesideRejected) for case in named]
+    cases = library.plain_cases(kind, verifier.uneven, "a row beside", beside=True)
+    return [Task(verifier, kind, case, case, BesideRejected) for case in cases if most < case.n]
 
 
 def _cases(verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int) -> list[Task]:
@@ -188,17 +180,11 @@ def _cases(verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int) -
 
 
 def _pairs(
-    verifier: Verifier, kind: Kind, shared: Case, pairs: tuple[type[Pairs], ...]
+    verifier: Verifier, kind: Kind, cases: list[Case], pairs: tuple[type[Pairs], ...]
 ) -> list[Task]:
     """Return the tasks of rows and calls that may depend on each other."""
-    made = [(replace(shared, name=each.between), each) for each in pairs]
+    made = [(replace(case, name=each.between), each) for case in cases for each in pairs]
     return [Task(verifier, kind, case, case, each) for case, each in made]
-
-
-def _single(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
-    """Return the task of calls of one row each."""
-    named = [replace(case, name="one row in each call") for case in cases]
-    return [Task(verifier, kind, case, case, SingleRows) for case in named]
 
 
 def _long_calls(
@@ -227,7 +213,7 @@ def engine_tasks(
         engine: Engine = TokenEngine(function, form)
         generated: Kind = DrawnToken(kind.k, kind.law)
         cases = library.cases_of(generated, vocabulary, uneven=False)
-        differing = library.differing_cases(generated, uneven=False)
+        differing = library.plain_cases(generated, uneven=False, pairs=None)
         alike = memoryless("one pair for all rows", *library.ROWS["all positive"])
         beside = []
     else:
@@ -237,9 +223,10 @@ def engine_tasks(
         alike = prompted("one prompt for all rows", [(2, 1)] * 2, [(1, 2)] * 2, 1)
         other = library.beside_texts()
         beside = [Task(engine, generated, other, other, BesideOthers)]
+    single = replace(alike, name=SINGLE)
     tasks = [
-        *_pairs(engine, generated, alike, DEPENDENT),
-        *_single(engine, generated, [alike]),
+        *_pairs(engine, generated, [alike], DEPENDENT),
+        Task(engine, generated, single, single, SingleRows),
         *_long_calls(engine, generated, differing, vocabulary, entries),
         *_cases(engine, generated, cases, vocabulary),
         *beside,
@@ -263,14 +250,10 @@ def _histories(engine: Engine, kind: Kind) -> list[Task]:
 def _warped(task: Task, engine: Engine, turn: int) -> Task:
     """Return a task with as much of warping as an engine takes, and has only one meaning."""
     case = task.case
-    logits = plain(engine.form.probabilities(logits_of(case.target))).astype(float)
+    logits = plain(engine.form.own(logits_of(case.target))).astype(float)
     pairs = engine_settings(tuple(engine.wanted), turn, logits, case.vocabulary)
     # Of tokens that share a symbol's probability warping leaves other shares.
     if not pairs or case.sizes.max() > 1:
         return task
-    (target, draft), *others = pairs
-    words = [f"{name} {value}" for name, value in target.items()]
-    words += [f"draft's {name} {value}" for name, value in draft.items() if draft is not target]
-    said = "rows warped apart" if any(pair != pairs[0] for pair in others) else ", ".join(words)
-    law = replace(warped_by(case, pairs, logits), name=f"{case.name}, {said}")
+    law = replace(warped_by(case, pairs, logits), name=f"{case.name}, {words_of(pairs)}")
     return replace(task, verifier=replace(engine, settings=law), law=law)

@@ -167,25 +167,32 @@ def warped_cases(bases: Mapping[str, Any], wanted: Sequence[str]) -> Iterator[Ca
     """Yield cases for a verifier that asks for settings, or for a mask."""
     each, plain, apart = _asked(wanted)
     # The draft is warped as the target is, if a verifier has its logits; else it is what it is.
-    own = apart or (plain if "draft_logits" in wanted else set())
+    alike = "draft_logits" in wanted
     tried = [*WARPINGS, *([GREEDY] if each else [])]
     for name, pair in bases.items():
         small = memoryless(name, *pair) if np.ndim(pair[0]) == 1 else remembering(name, *pair)
         if ALLOWED in wanted:
-            yield _warped(small, [({}, {})], ", masked", mask=True)
+            yield _warped(small, [({}, {})], mask=True)
         pairs: list[Pair] = []
         for place, options in enumerate(tried):
             target = _taken(options, plain)
-            draft = _taken(tried[place - 1] if apart else options, own)
+            draft = _taken(tried[place - 1], apart) if apart else target if alike else {}
             fits = clear(logits_of(small.target), target) and clear(logits_of(small.draft), draft)
             if (target or draft) and fits and (target, draft) not in pairs:
                 pairs.append((target, draft))
-        if each and pairs:
-            yield _warped(small, [*pairs, ({}, {})], ", rows warped apart")
-        for target, draft in [] if each else pairs:
-            words = [f"{key} {value}" for key, value in target.items()]
-            words += [f"draft's {key} {value}" for key, value in draft.items() if apart]
-            yield _warped(small, [(target, draft)], f", {', '.join(words)}")
+        for group in [[*pairs, ({}, {})]] if each and pairs else [[pair] for pair in pairs]:
+            yield _warped(small, group)
+
+
+def words_of(pairs: Sequence[Pair]) -> str:
+    """Return the settings of the variants of a case in words."""
+    target, draft = pairs[0]
+    if any(pair != pairs[0] for pair in pairs):
+        return "rows warped apart"
+    words = [f"{name} {value}" for name, value in target.items()]
+    if draft is not target:
+        words += [f"draft's {name} {value}" for name, value in draft.items()]
+    return ", ".join(words) or "masked"
 
 
 def _taken(options: Mapping[str, Any], names: set[str]) -> Mapping[str, Any]:
@@ -199,7 +206,7 @@ def logits_of(rows: Array) -> Array:
     return logs
 
 
-def _warped(small: Case, pairs: Sequence[Pair], words: str, mask: bool = False) -> Warped:
+def _warped(small: Case, pairs: Sequence[Pair], mask: bool = False) -> Warped:
     """Return a case of one variant for each pair of settings; a mask forbids a likely token."""
     # A constant is no part of the distribution.
     draft, target = (
@@ -209,7 +216,7 @@ def _warped(small: Case, pairs: Sequence[Pair], words: str, mask: bool = False) 
     allowed = np.ones((len(pairs), small.n), dtype=bool)
     if mask:
         allowed[:, np.argmax(small.target[0, 0])] = False
-    return _of_logits(small, pairs, draft, target, allowed, name=small.name + words)
+    return _of_logits(small, pairs, draft, target, allowed, name=f"{small.name}, {words_of(pairs)}")
 
 
 def _each(logits: Array, settings: Sequence[Mapping[str, Any]]) -> Array:

@@ -12,7 +12,7 @@ from otspec.conformance.cases.calling import Randomness, Verifier, copied, writt
 from otspec.conformance.cases.cases import Answer, Case, ImpossibleError
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, completed
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.library import MOST_TEXTS, plain_cases
+from otspec.conformance.cases.library import MOST_TEXTS
 from otspec.conformance.evidence.statistics import (
     Statistic,
     TextsOnly,
@@ -164,11 +164,6 @@ def probed(verifier: Verifier, kind: Kind, case: Case, seed: int) -> Probed:
 
 
 STEPS = 2  # calls of the verifier for one text
-
-
-def step_cases(kind: Kind, uneven: bool) -> list[Case]:
-    """Return the case of which texts are made in steps; none if all need rows of fewer drafts."""
-    return [replace(case, name="two steps") for case in plain_cases(kind, uneven)]
 
 
 def step_texts(kind: Kind, case: Case) -> TextsOnly:
