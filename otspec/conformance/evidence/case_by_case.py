@@ -219,12 +219,12 @@ class Check(Frozen):
         )
         largest = max(1, min(MOST_ROWS, MOST_NUMBERS * task.batches.series // task.numbers))
         # So many calls and ways to compare them are not taken for a few comparisons.
-        first = tests[0].needs.size // 2 if issubclass(task.batches, Pairs) else 0
+        begin = tests[0].needs.size // 2 if issubclass(task.batches, Pairs) else 0
         began = time.perf_counter()
         if task.before and not most:  # such a call is made as a whole or not at all
             result, finding = untried(task.law.name, tests), None
         else:
-            result, finding = tried(task.law.name, batch, tests, largest, first)
+            result, finding = tried(task.law.name, batch, tests, largest, begin)
         result = replace(
             result,
             asked=task.wanted(self.detect, self.coarse),

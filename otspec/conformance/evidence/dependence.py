@@ -48,8 +48,8 @@ class Pairs(KernelBatches, ABC):
         counts = []
         for more in self.compared(size):
             # A fair coin stands for ties, and for rows or calls that are not there.
-            ahead = np.count_nonzero(more > 0)
-            ahead += self.rng.binomial(size - np.count_nonzero(more), 0.5)
+            coins = self.rng.binomial(size - np.count_nonzero(more), 0.5)
+            ahead = np.count_nonzero(more > 0) + int(coins)
             counts += [ahead, size - ahead]
         return np.array([counts])
 

@@ -64,13 +64,13 @@ def tried(
     batch: Callable[[int], IntArray],
     tests: Sequence[Tested],
     largest: int,
-    first: int = 0,
+    begin: int = 0,
 ) -> tuple[Tried, Finding | None]:
     """Look at ever more samples, from so many on, and stop when it is clear."""
     running = [(test, test.evidence) for test in tests]
     counts = np.zeros(tests[0].last.cells.shape, dtype=np.int64)
     done, finding = 0, None
-    sizes = {size for _, evidence in running for size in evidence.looks() if size >= first}
+    sizes = {size for _, evidence in running for size in evidence.looks() if size >= begin}
     for look in sorted(sizes):
         try:
             while done < look:
