@@ -15,7 +15,7 @@ from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.evidence import dependence
 from otspec.conformance.evidence.batches import KernelBatches, SingleRows
-from otspec.conformance.evidence.dependence import CallPairs, RowPairs, taken
+from otspec.conformance.evidence.dependence import CallPairs, RowPairs, rows_apart, taken
 from otspec.conformance.exact_check import Drafted, drafted_ways, sample_of
 from otspec.conformance.keyed import Rows, noise_of
 from otspec.conformance.same_seed import SameSeed
@@ -128,7 +128,7 @@ def test_which_calls_are_compared(monkeypatch, size):
     ][:size]
     assert two == [(call, row + 1) for call, row in one]
     assert four == [(call, row + 1) for call, row in three]
-    assert CallPairs.ways[-1] == RowPairs.successive
+    assert CallPairs.ways[-1] == rows_apart(1)
     for (words, _), (one, two, three, four) in zip(CallPairs.ways[:-1], found, strict=True):
         assert independent(zip(one, two, strict=True))
         for (i, row), (j, same), (k, beside), (m, other) in zip(one, two, three, four, strict=True):

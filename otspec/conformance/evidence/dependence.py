@@ -21,6 +21,22 @@ ALIKE = 32  # rows one after another with the same drafts
 FRESH = "draw new random numbers for every row of every call, from what the call is given"
 
 
+def _shared(rows: str) -> tuple[str, str]:
+    return rows, f"random numbers shared by {rows}"
+
+
+def rows_apart(apart: int) -> tuple[str, str]:
+    """Return what is compared of rows so far apart, and the fault that explains it."""
+    return _shared("neighboring rows" if apart == 1 else f"rows {apart} apart")
+
+
+def calls_apart(apart: int) -> tuple[str, str]:
+    """Return what is compared of calls so far apart, and the fault that explains it."""
+    if apart == 1:
+        return "calls", "random numbers of one call used again in the next"
+    return f"calls {apart} apart", f"random numbers of one call used again {apart} calls later"
+
+
 def _parts(apart: int) -> int:
     return 3 if apart <= SHORT else 1
 
@@ -35,8 +51,7 @@ class Pairs(KernelBatches, ABC):
 
     calls = 4
     between: ClassVar[str]  # what depends on each other, in the plural
-    successive: ClassVar[tuple[str, str]]  # what follow each other, and the fault that explains it
-    ways: ClassVar[tuple[tuple[str, str], ...]]  # the same for all that are compared
+    ways: ClassVar[tuple[tuple[str, str], ...]]  # what is compared, and the fault that explains it
 
     @classmethod
     def statistics(cls, _kind: Kind, _case: Case) -> list[Statistic]:
@@ -76,17 +91,12 @@ class RowPairs(Pairs):
     """Whether rows of a call depend on each other: by their drafts, or by their places."""
 
     between = "rows of a call"
-    successive = "neighboring rows", "random numbers shared by neighboring rows"
-    ways = tuple(
-        (rows, f"random numbers shared by {rows}")
-        for rows in (
-            "rows of different drafts",
-            "rows of equal drafts",
-            *successive[:1] * 3,
-            *(f"rows {apart} apart" for apart in ROWS_APART[1:] for _ in range(_parts(apart))),
-            "rows half a call apart",
-            "mirrored rows of a call",  # as far from its first row as from its last
-        )
+    ways = (
+        _shared("rows of different drafts"),
+        _shared("rows of equal drafts"),
+        *(rows_apart(apart) for apart in ROWS_APART for _ in range(_parts(apart))),
+        _shared("rows half a call apart"),
+        _shared("mirrored rows of a call"),  # as far from its first row as from its last
     )
 
     def compared(self, size: int) -> Iterator[IntArray]:
@@ -115,15 +125,9 @@ class CallPairs(Pairs):
 
     series = 2 * CALLS_APART
     between = "calls"
-    successive = "calls", "random numbers of one call used again in the next"
     ways = (
-        *(successive,) * 3,
-        *(
-            (f"calls {apart} apart", f"random numbers of one call used again {apart} calls later")
-            for apart in range(2, CALLS_APART + 1)
-            for _ in range(_parts(apart))
-        ),
-        RowPairs.successive,  # in many calls
+        *(calls_apart(apart) for apart in range(1, CALLS_APART + 1) for _ in range(_parts(apart))),
+        rows_apart(1),  # in many calls
     )
 
     def compared(self, size: int) -> Iterator[IntArray]:
