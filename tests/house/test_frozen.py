@@ -90,8 +90,6 @@ NOT_WALKED = {
             "BesideRejected",
             "BesideOthers",
             "RowPairs",
-            "SlotPairs",
-            "DraftPairs",
             "CallPairs",
         ),
         "hold generators, which are there to draw",
