@@ -174,10 +174,7 @@ def add_answer(
 @lru_cache(maxsize=4096)
 def _continued(case: Case, variant: int, symbol: int, texts: int) -> Array:
     """Return the target's law of the texts after a symbol, of which there are so many."""
-    if texts == 1:
-        return np.ones(1)
-    rows = [
-        row * _continued(case, variant, following, texts // case.n)
-        for following, row in enumerate(case.target[variant, symbol + 1])
-    ]
-    return np.concatenate(rows)
+    law, rows = np.ones((case.n, 1)), case.target[variant, 1:]
+    while law.shape[1] < texts:
+        law = (rows[..., None] * law).reshape(case.n, -1)
+    return law[symbol]
