@@ -81,10 +81,10 @@ class Pairs(KernelBatches, ABC):
         return taken(drawn, at[np.argsort(-often, kind="stable")[:2]])
 
     def said(self, sample: Sample) -> IntArray:
-        """Return what the verifier says of each row: its symbols, and what it accepts."""
+        """Return the symbols that the verifier says of each row, and what it accepts, by places."""
         answer = self.answer(sample)
-        marks = np.zeros(len(answer.texts), int) if answer.marks is None else answer.marks
-        return np.column_stack([answer.texts, marks])
+        marks = [] if answer.marks is None else [answer.marks]
+        return np.array([*answer.texts.T, *marks], dtype=np.int16)
 
 
 class RowPairs(Pairs):
@@ -117,7 +117,7 @@ class RowPairs(Pairs):
             alike = given[one] == given[two]
             wanted = np.flatnonzero(alike if place else ~alike)[:size]
             i, j = one[wanted], two[wanted]
-            yield more_agree(first[i], first[j], second[i], second[j])
+            yield more_agree(first[:, i], first[:, j], second[:, i], second[:, j])
 
 
 class CallPairs(Pairs):
@@ -135,12 +135,12 @@ class CallPairs(Pairs):
         half = min(CALLS_APART, size)
         frequent = self.frequent(2 * size)
         given = np.repeat(self.rng.integers(len(frequent.drafts), size=-(-size // half)), 2)
-        said = np.stack([self.said(taken(frequent, given)) for _ in range(2 * half)])
-        one, two = said[:, ::2], said[:, 1::2]
-        pairs = apart_in(len(said), range(1, CALLS_APART + 1))
-        ways = [(one[i], one[j], two[i], two[j]) for i, j in pairs]
-        for answers in (*ways, (one[::2], two[::2], one[1::2], two[1::2])):
-            yield more_agree(*(each.reshape(-1, said.shape[2])[:size] for each in answers))
+        said = np.stack([self.said(taken(frequent, given)) for _ in range(2 * half)], axis=1)
+        one, two = said[:, :, ::2], said[:, :, 1::2]
+        pairs = apart_in(2 * half, range(1, CALLS_APART + 1))
+        ways = [(one[:, i], one[:, j], two[:, i], two[:, j]) for i, j in pairs]
+        for answers in (*ways, (one[:, ::2], two[:, ::2], one[:, 1::2], two[:, 1::2])):
+            yield more_agree(*(each.reshape(len(said), -1)[:, :size] for each in answers))
 
 
 def taken(drafts: Sample, rows: IntArray) -> Sample:
@@ -162,5 +162,8 @@ def apart_in(count: int, distances: Sequence[int]) -> list[tuple[IntArray, IntAr
 
 def more_agree(a: IntArray, b: IntArray, c: IntArray, d: IntArray) -> IntArray:
     """Return in how many more places a and b, and c and d, agree than a and d, and c and b."""
-    agree: IntArray = (a == b).sum(1) + (c == d).sum(1) - (a == d).sum(1) - (c == b).sum(1)
-    return agree
+    agree = (a == b).view(np.int8) + (c == d)
+    agree -= a == d
+    agree -= c == b
+    more: IntArray = agree.sum(axis=0, dtype=np.int16)
+    return more
