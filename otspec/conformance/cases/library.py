@@ -1,6 +1,6 @@
 """The cases of a check: small, and each with something that verifiers get wrong."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice
@@ -63,6 +63,21 @@ ROWS = {  # weights of draft and target, by what is hard about them
     "an unlikely draft": ((1, 11), (1, 19)),
 }
 
+MORE_ROWS = {  # those of which no known fault needs the law to be told from others
+    "a uniform target": ((4, 2, 1, 1), (1, 1, 1, 1)),
+}
+DIFFERENT = ((8, 4, 2, 1), (2, 5, 3, 6))  # no two weights alike: each top-k keeps others
+BESIDE_OTHERS = (  # what code asks of a row, and answers for a whole batch
+    "all positive",
+    "disjoint supports",
+    "one certain draft",
+    "one certain target",
+    "both certain, of one token",
+    "a uniform target",
+)
+FEW_ROWS = ((8, 1, 1), (1, 1, 8))  # of calls of few rows: a draft that is just kept is far off
+MOST_CELLS = 4096  # most texts of a case with more symbols than others have
+
 TABLES = {  # the row after the text, and that after each symbol
     "rows that depend on the text": (
         ((2, 1, 1), (1, 2, 1), (1, 1, 2), (3, 1, 0)),
@@ -114,17 +129,36 @@ BESIDE = (
 
 def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
     """Return the cases of a kind: small ones, and each again in a large vocabulary."""
-    small = [case for case in small_cases(kind) if uneven or not needs_lengths(kind, case)]
+
+    def usable(cases: Iterable[Case]) -> list[Case]:
+        return [case for case in cases if uneven or not needs_lengths(kind, case)]
+
+    more = [memoryless(name, *pair) for name, pair in MORE_ROWS.items()]
+    small = usable((*small_cases(kind), *more))
     large = [among(case, vocabulary, turn) for turn, case in enumerate(small)]
+    if small and (even := 1 << vocabulary.bit_length() - 1) < vocabulary:
+        large.append(among(small[0], even))  # a multiple of all blocks: none is left over
     # Other laws of siblings of symbols are no such laws of tokens.
     dense = [spread(small[0], vocabulary)] if kind.law == "iid" else []
-    return [*small, *large, *dense]
+    rows = ROWS | MORE_ROWS
+    beside = usable(memoryless(name, *rows[name]) for name in BESIDE_OTHERS)
+    several = [mixed("rows of a batch of which some are certain", beside)] if beside else []
+    return [*small, *several, *usable(many_symbols(kind)), *large, *dense]
+
+
+def many_symbols(kind: Kind) -> list[Case]:
+    """Return the case of more tokens than there are siblings; of i.i.d. ones the dense one is it."""
+    n = max(6, 2 + max(map(len, children_of(kind.parents))))
+    if kind.law == "iid" or n**kind.length > MOST_CELLS:
+        return []
+    weights = np.arange(1, n + 1)
+    return [memoryless(f"{n} tokens", weights[::-1], weights**2)]
 
 
 def settings_cases(kind: Kind, wanted: Sequence[str], uneven: bool) -> list[Case]:
     """Return the cases of a verifier that warps or masks the models itself."""
     names = ("all positive", "a drafted token that the target never says")
-    bases: dict[str, Any] = {name: ROWS[name] for name in names}
+    bases: dict[str, Any] = {name: ROWS[name] for name in names} | {"no ties": DIFFERENT}
     if kind.name != "tokens":
         bases |= {name: TABLES[name] for name in ("rows that depend on the text",)}
     made = warped_cases(bases, wanted)
@@ -158,6 +192,12 @@ def plain_cases(kind: Kind, uneven: bool) -> list[Case]:
     if kind.name != "tokens":
         cases.insert(0, remembering("a table", *TABLES["rows that depend on the text"]))
     return [case for case in cases if uneven or not needs_lengths(kind, case)][:1]
+
+
+def few_rows_cases(kind: Kind, uneven: bool) -> list[Case]:
+    """Return the case of calls of a few rows; none if all need rows of fewer drafts."""
+    case = memoryless("a few rows in each call", *FEW_ROWS, uneven=uneven)
+    return [case] if uneven or not needs_lengths(kind, case) else []
 
 
 def differing_cases(kind: Kind, uneven: bool) -> list[Case]:

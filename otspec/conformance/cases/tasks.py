@@ -18,11 +18,18 @@ from otspec.conformance.cases.generated import (
     history_case,
 )
 from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.warping import Warped, engine_settings, logits_of, warped_by
+from otspec.conformance.cases.warping import (
+    SHIFTS,
+    Warped,
+    engine_settings,
+    logits_of,
+    warped_by,
+)
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import (
     BesideOthers,
     BesideRejected,
+    FewRows,
     KernelBatches,
     SingleRows,
     StepBatches,
@@ -40,6 +47,7 @@ GROSS = 4  # dependence is looked for from so many times detect on, or half of c
 SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",
+    "few": "what only calls of a few rows show, or calls of rows that all lack drafts",
     "long": "an index of rows or entries that overflows in a long call",
     "history": "a state of penalties, bad words or a grammar that is not that of the text before "
     "each draft, because it is that of the block's beginning or counts a token twice",
@@ -82,7 +90,13 @@ class Task(Frozen):
     def special(self) -> str | None:
         """What only this case has, one of :data:`SPECIAL`; None if it is as small as may be."""
         past = isinstance(self.law, WithHistory)
-        there = (self.large, self.batches is SingleRows, self.before > 0, past)
+        there = (
+            self.large,
+            self.batches is SingleRows,
+            self.batches is FewRows,
+            self.before > 0,
+            past,
+        )
         return next((name for name, has in zip(SPECIAL, there, strict=True) if has), None)
 
     @property
@@ -128,8 +142,8 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
             "any case has tokens: let it take one of them, or use a smaller shape"
         )
     return [
-        *_cases(verifier, kind, cases, vocabulary),
-        *_cases(verifier, kind, settings, vocabulary),
+        *_cases(verifier, kind, cases),
+        *_cases(verifier, kind, settings),
         *(
             Task(verifier, kind, case, case, StepBatches)
             for case in step_cases(kind, uneven)
@@ -137,6 +151,10 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         ),
         *_pairs(verifier, kind, shared, dependent),
         *_single(verifier, kind, library.plain_cases(kind, uneven)),
+        *(
+            Task(verifier, kind, case, case, FewRows)
+            for case in library.few_rows_cases(kind, uneven)
+        ),
         *_long_calls(verifier, kind, library.differing_cases(kind, uneven), vocabulary, entries),
     ]
 
@@ -156,7 +174,8 @@ def followable(tasks: Sequence[Task]) -> list[Task]:
             continue
         while not task.costly and case.n > 2 and _too_many(task.kind, case):
             case = narrowed(case)
-        found.append(task if case is task.case else replace(task, case=case, law=case))
+        if task.verifier.uneven or not library.needs_lengths(task.kind, case):
+            found.append(task if case is task.case else replace(task, case=case, law=case))
     return found
 
 
@@ -183,8 +202,8 @@ def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
     return [Task(verifier, kind, case, case, BesideRejected) for case in named]
 
 
-def _cases(verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int) -> list[Task]:
-    return [Task(verifier, kind, case, case, large=case.vocabulary >= vocabulary) for case in cases]
+def _cases(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
+    return [Task(verifier, kind, case, case, large=case.vocabulary > case.n) for case in cases]
 
 
 def _pairs(
@@ -241,7 +260,7 @@ def engine_tasks(
         *_pairs(engine, generated, alike, DEPENDENT),
         *_single(engine, generated, [alike]),
         *_long_calls(engine, generated, differing, vocabulary, entries),
-        *_cases(engine, generated, cases, vocabulary),
+        *_cases(engine, generated, cases),
         *beside,
     ]
     return [
@@ -263,7 +282,8 @@ def _histories(engine: Engine, kind: Kind) -> list[Task]:
 def _warped(task: Task, engine: Engine, turn: int) -> Task:
     """Return a task with as much of warping as an engine takes, and has only one meaning."""
     case = task.case
-    logits = plain(engine.form.probabilities(logits_of(case.target))).astype(float)
+    shifted = logits_of(case.target) + SHIFTS["target"]
+    logits = plain(engine.form.probabilities(shifted)).astype(float)
     pairs = engine_settings(tuple(engine.wanted), turn, logits, case.vocabulary)
     # Of tokens that share a symbol's probability warping leaves other shares.
     if not pairs or case.sizes.max() > 1:

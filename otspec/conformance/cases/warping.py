@@ -20,6 +20,8 @@ LOGITS = ("draft_logits", "target_logits")
 ALLOWED = "allowed"  # the mask of a grammar, of the target's shape: True for tokens that may follow
 NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "min_p": 0.0}
 Pair = tuple[Mapping[str, Any], Mapping[str, Any]]  # settings of the target, and of the draft
+SHIFTS = {"draft": 0.5, "target": -1.25}  # of logits: a constant is no part of the distribution
+FAR = 100.0  # of logits whose powers float32 does not hold, or holds without digits
 CLEAR = 0.02  # distance of top-p and min-p from other kept tokens, and of logits from ties
 
 WARPINGS: tuple[dict[str, Any], ...] = (
@@ -28,6 +30,10 @@ WARPINGS: tuple[dict[str, Any], ...] = (
     {"top_p": 0.7},
     {"min_p": 0.3},
     {"temperature": 2.0, "top_p": 0.8},
+    {"temperature": 0.25},
+    {"top_k": 1},
+    {"top_k": 3},
+    {"top_p": 0.45},
 )
 GREEDY = {"temperature": 0.0}  # for rows of a batch only: many engines have another function for it
 
@@ -80,14 +86,14 @@ def neutral(case: Case) -> Case:
     """Return a case with the settings that change nothing."""
     if isinstance(case, Warped):
         return case
-    made = warped_by(case, [({}, {})] * case.variants, logits_of(case.target))
+    made = warped_by(case, [({}, {})] * case.variants, logits_of(case.target) + SHIFTS["target"])
     return replace(made, draft=case.draft, target=case.target)
 
 
 def warped_by(case: Case, pairs: Sequence[Pair], logits: Array) -> Warped:
     """Return a case whose variants are warped by their own settings; these are target's logits."""
     allowed = np.ones((case.variants, case.n), dtype=bool)
-    return _of_logits(case, pairs, logits_of(case.draft), logits, allowed)
+    return _of_logits(case, pairs, logits_of(case.draft) + SHIFTS["draft"], logits, allowed)
 
 
 def _of_logits(
@@ -164,14 +170,20 @@ def clear(logits: Array, settings: Mapping[str, Any]) -> bool:
 
 
 def warped_cases(bases: Mapping[str, Any], wanted: Sequence[str]) -> Iterator[Case]:
-    """Yield cases for a verifier that asks for settings, or for a mask."""
+    """Yield cases for a verifier that asks for logits, settings or a mask."""
     each, plain, apart = _asked(wanted)
     # The draft is warped as the target is, if a verifier has its logits; else it is what it is.
     own = apart or (plain if "draft_logits" in wanted else set())
     tried = [*WARPINGS, *([GREEDY] if each else [])]
+    if set(LOGITS) & set(wanted):
+        yield _far()
     for name, pair in bases.items():
         small = memoryless(name, *pair) if np.ndim(pair[0]) == 1 else remembering(name, *pair)
         if ALLOWED in wanted:
+            for options in tried[:1] if plain else ():
+                given = _taken(options, plain), _taken(options, own)
+                words = [f"{key} {value}" for key, value in given[0].items()]
+                yield _warped(small, [given], f", masked, {', '.join(words)}", mask=True)
             yield _warped(small, [({}, {})], ", masked", mask=True)
         pairs: list[Pair] = []
         for place, options in enumerate(tried):
@@ -182,6 +194,8 @@ def warped_cases(bases: Mapping[str, Any], wanted: Sequence[str]) -> Iterator[Ca
                 pairs.append((target, draft))
         if each and pairs:
             yield _warped(small, [*pairs, ({}, {})], ", rows warped apart")
+            # The last ones are greedy, if a temperature is asked for.
+            yield _warped(small, pairs[-1:], ", all rows warped alike")
         for target, draft in [] if each else pairs:
             words = [f"{key} {value}" for key, value in target.items()]
             words += [f"draft's {key} {value}" for key, value in draft.items() if apart]
@@ -201,15 +215,23 @@ def logits_of(rows: Array) -> Array:
 
 def _warped(small: Case, pairs: Sequence[Pair], words: str, mask: bool = False) -> Warped:
     """Return a case of one variant for each pair of settings; a mask forbids a likely token."""
-    # A constant is no part of the distribution.
     draft, target = (
-        np.repeat(logits_of(rows) + shift, len(pairs), axis=0)
-        for rows, shift in ((small.draft, 0.5), (small.target, -1.25))
+        np.repeat(logits_of(getattr(small, model)) + shift, len(pairs), axis=0)
+        for model, shift in SHIFTS.items()
     )
     allowed = np.ones((len(pairs), small.n), dtype=bool)
     if mask:
         allowed[:, np.argmax(small.target[0, 0])] = False
     return _of_logits(small, pairs, draft, target, allowed, name=small.name + words)
+
+
+def _far() -> Warped:
+    """Return a case of rows whose logits are far above 0 or far below, exact in all types."""
+    small = memoryless("logits far from 0", *np.ones((2, 4)))
+    shifts = np.array([FAR, -FAR])[:, None, None]
+    rows = ((1.0, 2.0, -1.5, 0.0), (2.0, 1.0, 0.0, -1.5))
+    target, draft = (np.broadcast_to(row, (2, 5, 4)) + shifts for row in rows)
+    return _of_logits(small, [({}, {})] * 2, draft, target[::-1], np.ones((2, 4), dtype=bool))
 
 
 def _each(logits: Array, settings: Sequence[Mapping[str, Any]]) -> Array:
@@ -225,7 +247,7 @@ def logits_given(case: Case, rows: Mapping[str, Array], unwarped: Mapping[str, A
             for name, values in unwarped.items()
         }
     else:
-        wide = {name: logits_of(case.shares(values)) for name, values in rows.items()}
+        wide = {name: logits_of(case.shares(rows[name])) + SHIFTS[name] for name in rows}
     return {f"{name}_logits": values[..., case.symbols] for name, values in wide.items()}
 
 

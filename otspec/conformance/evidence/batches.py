@@ -50,10 +50,14 @@ class KernelBatches(Frozen):
     def __call__(self, size: int) -> IntArray:
         """Return how often each mark came with each text."""
         rows = sum(long_call(self.before)) if self.before else size
-        sample = self.kind.draw(self.case, rows, self.rng)
+        sample = self.drawn(rows)
         texts, marks = self._texts(sample)
         texts, marks = texts[self.before :], None if marks is None else marks[self.before :]
         return fine_counts(self.kind, self.case, texts, marks, sample.variants[self.before :])
+
+    def drawn(self, rows: int) -> Sample:
+        """Return the drafts of a call."""
+        return self.kind.draw(self.case, rows, self.rng)
 
     def _texts(self, sample: Sample) -> Answer:
         """Return whole texts: the target goes on, or where there are corrections further blocks."""
@@ -102,6 +106,23 @@ class SingleRows(KernelBatches):
         except ValueError as error:  # such as a shape that is right for more rows
             raise FaultError("impossible", f"in a call of one row {error}") from error
         return total
+
+
+class FewRows(KernelBatches):
+    """Calls of two to seven rows, all of which have as many drafts."""
+
+    def __call__(self, size: int) -> IntArray:
+        """Return how often each mark came with each text."""
+        parts, left = [], size
+        while left:
+            parts.append(super().__call__(min(left, 2 + len(parts) % 6)))
+            left = max(0, size - int(np.sum(parts)))
+        return np.sum(parts, axis=0, dtype=np.int64)
+
+    def drawn(self, rows: int) -> Sample:
+        """Return drafts at the same places of each row."""
+        sample = super().drawn(rows)
+        return sample._replace(there=np.repeat(sample.there[:1], rows, axis=0))
 
 
 class BesideRejected(KernelBatches):
