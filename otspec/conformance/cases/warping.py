@@ -175,8 +175,6 @@ def warped_cases(bases: Mapping[str, Any], wanted: Sequence[str]) -> Iterator[Ca
     # The draft is warped as the target is, if a verifier has its logits; else it is what it is.
     own = apart or (plain if "draft_logits" in wanted else set())
     tried = [*WARPINGS, *([GREEDY] if each else [])]
-    if set(LOGITS) & set(wanted):
-        yield _far()
     for name, pair in bases.items():
         small = memoryless(name, *pair) if np.ndim(pair[0]) == 1 else remembering(name, *pair)
         if ALLOWED in wanted:
@@ -200,6 +198,8 @@ def warped_cases(bases: Mapping[str, Any], wanted: Sequence[str]) -> Iterator[Ca
             words = [f"{key} {value}" for key, value in target.items()]
             words += [f"draft's {key} {value}" for key, value in draft.items() if apart]
             yield _warped(small, [(target, draft)], f", {', '.join(words)}")
+    if set(LOGITS) & set(wanted):
+        yield _far()
 
 
 def _taken(options: Mapping[str, Any], names: set[str]) -> Mapping[str, Any]:
