@@ -74,19 +74,19 @@ WRONG = {
     "logits taken for logarithms": (weights_for_probabilities, {}),
     "powers of large logits": (powers, {}),
     "a call of greedy rows": (greedy_calls, {}),
-    "a certain row": (kept_if(lambda p, q: (q.max(axis=1) == 1).any() > (q.max(axis=1) == 1)), {}),
+    "a certain row": (kept_if(lambda _, q: (q.max(axis=1) == 1).any() > (q.max(axis=1) == 1)), {}),
     "a row of disjoint supports": (
         kept_if(lambda p, q: (np.minimum(p, q).sum(axis=1) == 0).any() * (p.max(axis=1) < 1)),
         {},
     ),
-    "a uniform target": (kept_if(lambda p, q: q.max(axis=1) == q.min(axis=1)), {}),
-    "a multiple of blocks": (kept_if(lambda p, q: q.shape[1] % 32 == 0), {}),
+    "a uniform target": (kept_if(lambda _, q: q.max(axis=1) == q.min(axis=1)), {}),
+    "a multiple of blocks": (kept_if(lambda _, q: q.shape[1] % 32 == 0), {}),
     "more than four tokens": (
-        kept_if(lambda p, q: (q > 0).sum(axis=1) > 4),
+        kept_if(lambda _, q: (q > 0).sum(axis=1) > 4),
         {"distinct": True, "shape": 1},
     ),
     "no drafts at all": (with_lengths(lambda lengths: lengths.max() == 0), {}),
-    "few rows": (kept_if(lambda p, q: 1 < len(q) < 8), {}),
+    "few rows": (kept_if(lambda _, q: 1 < len(q) < 8), {}),
 }
 
 
@@ -98,7 +98,7 @@ def test_faults_of_odd_calls_are_found(name):
 
 def test_right_verifiers_pass_odd_calls():
     for verifier in (
-        right, with_lengths(lambda lengths: False),
+        right, with_lengths(lambda _: False),
         lambda draft_logits, target_logits, drafts, rng: right(
             softmax(draft_logits, 1), softmax(target_logits, 1), drafts, rng
         ),

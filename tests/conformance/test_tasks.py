@@ -120,8 +120,8 @@ def test_a_long_call_counts_the_rows_behind_the_first_ones():
     ("task", "wanted"),
     [
         (made(), 0.005), (made(StepBatches), 0.005), (made(large=True), 0.1),
-        (made(SingleRows), 0.1), (made(FewRows), 0.1), (made(before=9), 0.2), (made(RowPairs), 0.02),
-        (made(CallPairs), 0.02),
+        (made(SingleRows), 0.1), (made(FewRows), 0.1), (made(before=9), 0.2),
+        (made(RowPairs), 0.02), (made(CallPairs), 0.02),
     ],
 )  # fmt: skip
 def test_how_closely_is_looked(task, wanted):

@@ -147,7 +147,7 @@ def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
 
 
 def many_symbols(kind: Kind) -> list[Case]:
-    """Return the case of more tokens than there are siblings; of i.i.d. ones the dense one is it."""
+    """Return the case of more tokens than siblings; for i.i.d. ones the dense case is it."""
     n = max(6, 2 + max(map(len, children_of(kind.parents))))
     if kind.law == "iid" or n**kind.length > MOST_CELLS:
         return []
