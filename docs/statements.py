@@ -22,23 +22,23 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "statements.md"
 PAGES = {
     "theory": "Theory",
-    "pooled": "Pooled selection",
+    "pooled_proofs": "Pooled selection",
     "pooled_beyond": "Beyond i.i.d. drafts",
     "different_drafts": "Different drafts",
     "cones": "Cones",
     "programs": "Linear programs",
     "auditing": "Audits",
-    "conformance": "Conformance",
+    "conformance_statistics": "Conformance",
 }
 """The pages with numbered statements, by file, in the order of the table."""
-TESTS = 2
+TESTS = 1
 """So many tests are listed of a statement, or all that name it."""
 PAPERS = ("SpecTr", "Canonical", "SpecHub", "Block", "MCSD")
 
 _STATEMENT = re.compile(r"^\*\*(?:Proposition )?(\d+) \((.+?)\)\.\*\*", re.MULTILINE)
 _NUMBERS = r"\d+(?:(?:, | and |–|-)\d+)*"
 _ALIASES = {
-    "pooled selection": "pooled",
+    "pooled": "pooled_proofs",
     "beyond": "pooled_beyond",
     "beyond i.i.d.": "pooled_beyond",
     "different": "different_drafts",
@@ -261,9 +261,8 @@ def written() -> str:
     lines = [
         "# Statements and their code",
         "",
-        "This page is for readers who want the code of a statement of the [theory](theory.md) or",
-        "of the papers, and its tests. `python docs/statements.py` writes it from the first lines",
-        "of the modules, and a test compares the two.",
+        "This page leads from a statement of the [theory](theory.md) or of a paper to its code and",
+        "a test. `python docs/statements.py` writes it from the first lines of the modules.",
     ]
     for title, rows in table().items():
         lines += ["", f"## {title}", "", "| statement | code | tests |", "| --- | --- | --- |"]

@@ -100,10 +100,6 @@ def exact_texts(
     least, most
         As for :func:`exact_law`.
 
-    Returns
-    -------
-    TextAudit
-
     Raises
     ------
     ValueError

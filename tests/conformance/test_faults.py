@@ -13,7 +13,7 @@ from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.library import text_cases
 from otspec.conformance.faults import FAULTS, RIGHT_RULES, Machine, joint_law, rules_of
-from otspec.conformance.faults import explanations as explanations_module
+from otspec.conformance.faults import two_faults as two_faults_module
 from otspec.conformance.faults.base import right_law, total_variation
 from otspec.conformance.faults.explanations import explanations, in_words, looked_at
 from otspec.conformance.faults.randomness import raced_again
@@ -252,12 +252,12 @@ def test_a_fault_whose_law_takes_too_long_explains_nothing(monkeypatch):
     name, kind, rule = "residual clipped", Tokens(1), RULE["maximal coupling"]
     controls = [measure.control(FAULTS[name], rule, kind, case) for case in measure.cases_of(kind)]
     seen = measure.seen_of(controls, np.random.default_rng(4))
-    known = explanations_module.law_or_none
+    known = two_faults_module.law_or_none
 
     def unknown(machine, *others):
         return None if machine is FAULTS[name].machine else known(machine, *others)
 
-    monkeypatch.setattr(explanations_module, "law_or_none", unknown)
+    monkeypatch.setattr(two_faults_module, "law_or_none", unknown)
     found = explanations(kind, seen).names
     assert name not in [each for names in found for each in names.split(" or ")]
 

@@ -19,7 +19,7 @@ from otspec.conformance.cases.warping import neutral
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import Probed
 from otspec.conformance.evidence.case_by_case import Check
-from otspec.conformance.evidence.evidence import Evidence, Requirement, Sizes
+from otspec.conformance.evidence.evidence import Evidence, Requirement
 from otspec.conformance.evidence.statistics import Statistic, TextsOnly
 from otspec.conformance.evidence.trial import Tested
 from otspec.conformance.exact_check import Drafted
@@ -105,7 +105,6 @@ CONFORMANCE = {
     "engine of tokens": lambda _: TokenEngine(drafts_first, Form()),
     "evidence": lambda _: Evidence(np.array([0.5, 0.5]), NEEDS),
     "requirement": lambda _: NEEDS,
-    "sizes of a test": lambda _: Sizes(3, 1e-6, 1e-6, 0.5),
     "way of drafting": lambda _: Drafted(0.5, 0, (1,), (True,)),
     "known fault": lambda _: next(iter(FAULTS.values())),
     "what was seen": lambda _: Seen(case(), np.array([[4, 5, 0]]), NEEDS, True),

@@ -185,8 +185,7 @@ def both_beat_multi_round(b, k, tied=False):
 
     Printed: Both have a higher acceptance probability (section 6); both outperform it (appendix
     B.3). For no particular k; the single draft is included here.
-    Corrected: They accept more for $k \ge 2$ and $b \ne 1$; for $k = 1$ and for $b = 1$ all three
-    accept the same."""
+    Corrected: They do for $k \ge 2$ and $b \ne 1$; otherwise all three accept the same."""
     (best, low, high), other = (
         curves(b, k),
         RecursiveRejection(ber(QUARTER), ber(b), k).acceptance(),

@@ -56,8 +56,8 @@ def both_decrease(draft, target, k, rho, strictly=True):
     r"""$\beta(\rho)$ is decreasing in $\rho$, and so is $1 - (1 - \beta(\rho))^k$.
 
     Printed: Decreasing, next to non-decreasing for ρβ: read as strictly; d_TV < 1.
-    Corrected: Both are non-increasing, and $\beta$ is decreasing from the least positive $q/p$ on;
-    where it is constant, f is still decreasing, because ρβ increases."""
+    Corrected: Both are non-increasing, and $\beta$ is decreasing from the least positive $q/p$
+    on."""
     if not overlap(draft, target):
         return None
     least = min(q / p for p, q in zip(draft, target, strict=True) if p and q)

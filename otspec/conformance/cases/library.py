@@ -129,21 +129,16 @@ BESIDE = (
 
 def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
     """Return the cases of a kind: small ones, and each again in a large vocabulary."""
-
-    def usable(cases: Iterable[Case]) -> list[Case]:
-        return [case for case in cases if uneven or not needs_lengths(kind, case)]
-
-    more = [memoryless(name, *pair) for name, pair in MORE_ROWS.items()]
-    small = usable((*small_cases(kind), *more))
+    more = (memoryless(name, *pair) for name, pair in MORE_ROWS.items())
+    small = taken_cases(kind, (*small_cases(kind), *more), uneven)
     large = [among(case, vocabulary, turn) for turn, case in enumerate(small)]
     if small and (even := 1 << vocabulary.bit_length() - 1) < vocabulary:
         large.append(among(small[0], even))  # a multiple of all blocks: none is left over
     # Other laws of siblings of symbols are no such laws of tokens.
     dense = [spread(small[0], vocabulary)] if kind.law == "iid" else []
-    rows = ROWS | MORE_ROWS
-    beside = usable(memoryless(name, *rows[name]) for name in BESIDE_OTHERS)
-    several = [mixed("rows of a batch of which some are certain", beside)] if beside else []
-    return [*small, *several, *usable(many_symbols(kind)), *large, *dense]
+    special = [case for case in small if case.name in BESIDE_OTHERS]
+    several = [mixed("rows of a batch of which some are certain", special)] if special else []
+    return [*small, *several, *taken_cases(kind, many_symbols(kind), uneven), *large, *dense]
 
 
 def many_symbols(kind: Kind) -> list[Case]:
@@ -161,8 +156,7 @@ def settings_cases(kind: Kind, wanted: Sequence[str], uneven: bool) -> list[Case
     bases: dict[str, Any] = {name: ROWS[name] for name in names} | {"no ties": DIFFERENT}
     if kind.name != "tokens":
         bases |= {name: TABLES[name] for name in ("rows that depend on the text",)}
-    made = warped_cases(bases, wanted)
-    return [case for case in made if uneven or not needs_lengths(kind, case)]
+    return taken_cases(kind, warped_cases(bases, wanted), uneven)
 
 
 def small_cases(kind: Kind) -> tuple[Case, ...]:
@@ -186,33 +180,30 @@ def _small_cases(kind: str) -> tuple[Case, ...]:
     return (*rows, mixed("rows of a batch that differ", rows[:3]), *tables, *uneven)
 
 
-def plain_cases(kind: Kind, uneven: bool) -> list[Case]:
-    """Return the case of steps and of single rows; none if all need rows of fewer drafts."""
-    cases = [memoryless("all positive", *ROWS["all positive"])]
+def plain_cases(
+    kind: Kind, uneven: bool, name: str = "", *, pairs: int | None = 1, **options: Any
+) -> list[Case]:
+    """Return the simplest case, of one pair of models or all like it; none if all need lengths."""
+    groups = [[memoryless(each, *ROWS[each]) for each in list(ROWS)[:3]]]
     if kind.name != "tokens":
-        cases.insert(0, remembering("a table", *TABLES["rows that depend on the text"]))
-    return [case for case in cases if uneven or not needs_lengths(kind, case)][:1]
-
-
-def few_rows_cases(kind: Kind, uneven: bool) -> list[Case]:
-    """Return the case of calls of a few rows; none if all need rows of fewer drafts."""
-    case = memoryless("a few rows in each call", *FEW_ROWS, uneven=uneven)
-    return [case] if uneven or not needs_lengths(kind, case) else []
-
-
-def differing_cases(kind: Kind, uneven: bool) -> list[Case]:
-    """Return :func:`plain_cases` with rows of several pairs of models in a batch."""
-    rows = [memoryless(name, *ROWS[name]) for name in list(ROWS)[:3]]
-    cases = [mixed("several pairs", rows)]
-    if kind.name != "tokens":
-        tables = [remembering(name, *pair) for name, pair in TABLES.items()]
-        cases.insert(0, mixed("several tables", tables))
-    return [case for case in cases if uneven or not needs_lengths(kind, case)][:1]
+        groups.insert(0, [remembering(each, *pair) for each, pair in TABLES.items()])
+    cases = taken_cases(kind, (mixed(name, group[:pairs]) for group in groups), uneven)
+    return [replace(case, **options) for case in cases[:1]]
 
 
 def among(case: Case, vocabulary: int, turn: int = 0) -> Case:
     """Return a case in a large vocabulary; its tokens go round with the turn."""
     return embedded(case, vocabulary, _places(case.n, vocabulary, turn))
+
+
+def few_rows(uneven: bool) -> Case:
+    """Return the case of calls of a few rows."""
+    return memoryless("a few rows in each call", *FEW_ROWS, uneven=uneven)
+
+
+def taken_cases(kind: Kind, cases: Iterable[Case], uneven: bool) -> list[Case]:
+    """Return the cases that a verifier takes, whose rows may have different numbers of drafts."""
+    return [case for case in cases if uneven or not needs_lengths(kind, case)]
 
 
 def needs_lengths(kind: Kind, case: Case) -> bool:

@@ -19,11 +19,11 @@ from otspec.conformance.cases.generated import (
 )
 from otspec.conformance.cases.kinds import Kind, Tokens
 from otspec.conformance.cases.warping import (
-    SHIFTS,
     Warped,
     engine_settings,
-    logits_of,
+    shifted_logits,
     warped_by,
+    words_of,
 )
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import (
@@ -34,7 +34,6 @@ from otspec.conformance.evidence.batches import (
     SingleRows,
     StepBatches,
     long_call,
-    step_cases,
 )
 from otspec.conformance.evidence.dependence import CallPairs, DraftPairs, Pairs, RowPairs, SlotPairs
 from otspec.conformance.evidence.statistics import Statistic
@@ -43,6 +42,7 @@ MANY_ROWS = 1 << 16  # rows of one call before those that are counted: over 16 b
 DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
 """Of what in calls is asked whether it depends on each other."""
 MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbols can be had
+SINGLE = "one row in each call"  # the name of a case
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
 SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
@@ -90,13 +90,8 @@ class Task(Frozen):
     def special(self) -> str | None:
         """What only this case has, one of :data:`SPECIAL`; None if it is as small as may be."""
         past = isinstance(self.law, WithHistory)
-        there = (
-            self.large,
-            self.batches is SingleRows,
-            self.batches is FewRows,
-            self.before > 0,
-            past,
-        )
+        few = (self.batches is SingleRows, self.batches is FewRows)
+        there = (self.large, *few, self.before > 0, past)
         return next((name for name, has in zip(SPECIAL, there, strict=True) if has), None)
 
     @property
@@ -131,31 +126,27 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     uneven = verifier.uneven
     cases = library.cases_of(kind, vocabulary, uneven)
     shared = memoryless("shared", *library.SHARED)
-    takes_shared = uneven or not library.needs_lengths(kind, shared)
-    dependent: tuple[type[Pairs], ...] = (*DEPENDENT, DraftPairs) if takes_shared else ()
-    settings = library.settings_cases(kind, tuple(verifier.wanted), uneven)
-    if verifier.corrects:  # it ends with more than one token
-        settings = []
     if not cases:
         raise ValueError(
             "verifier takes neither lengths nor a mask, and shape has more distinct drafts than "
             "any case has tokens: let it take one of them, or use a smaller shape"
         )
+    steps: list[Case] = []
+    if not verifier.corrects:  # which ends with more than one token, and whose texts are in steps
+        cases += library.settings_cases(kind, tuple(verifier.wanted), uneven)
+        steps = library.plain_cases(kind, uneven, "two steps")
+    single = library.plain_cases(kind, uneven, SINGLE)
+    differing = library.plain_cases(kind, uneven, pairs=None)
+    few = library.taken_cases(kind, [library.few_rows(uneven)], uneven)
     return [
         *_cases(verifier, kind, cases),
-        *_cases(verifier, kind, settings),
-        *(
-            Task(verifier, kind, case, case, StepBatches)
-            for case in step_cases(kind, uneven)
-            if not verifier.corrects  # whose texts are all made in steps
+        *(Task(verifier, kind, case, case, StepBatches) for case in steps),
+        *_pairs(
+            verifier, kind, library.taken_cases(kind, [shared], uneven), (*DEPENDENT, DraftPairs)
         ),
-        *_pairs(verifier, kind, shared, dependent),
-        *_single(verifier, kind, library.plain_cases(kind, uneven)),
-        *(
-            Task(verifier, kind, case, case, FewRows)
-            for case in library.few_rows_cases(kind, uneven)
-        ),
-        *_long_calls(verifier, kind, library.differing_cases(kind, uneven), vocabulary, entries),
+        *(Task(verifier, kind, case, case, SingleRows) for case in single),
+        *(Task(verifier, kind, case, case, FewRows) for case in few),
+        *_long_calls(verifier, kind, differing, vocabulary, entries),
     ]
 
 
@@ -194,12 +185,8 @@ def _settings_of(case: Case) -> str:
 def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
     """Return the task of two rows, of which the second keeps nothing."""
     most = max(map(len, children_of(kind.parents)))
-    named = [
-        replace(case, name="a row beside", beside=True)
-        for case in library.plain_cases(kind, verifier.uneven)
-        if most < case.n
-    ]
-    return [Task(verifier, kind, case, case, BesideRejected) for case in named]
+    cases = library.plain_cases(kind, verifier.uneven, "a row beside", beside=True)
+    return [Task(verifier, kind, case, case, BesideRejected) for case in cases if most < case.n]
 
 
 def _cases(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
@@ -207,17 +194,11 @@ def _cases(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
 
 
 def _pairs(
-    verifier: Verifier, kind: Kind, shared: Case, pairs: tuple[type[Pairs], ...]
+    verifier: Verifier, kind: Kind, cases: list[Case], pairs: tuple[type[Pairs], ...]
 ) -> list[Task]:
     """Return the tasks of rows and calls that may depend on each other."""
-    made = [(replace(shared, name=each.between), each) for each in pairs]
+    made = [(replace(case, name=each.between), each) for case in cases for each in pairs]
     return [Task(verifier, kind, case, case, each) for case, each in made]
-
-
-def _single(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
-    """Return the task of calls of one row each."""
-    named = [replace(case, name="one row in each call") for case in cases]
-    return [Task(verifier, kind, case, case, SingleRows) for case in named]
 
 
 def _long_calls(
@@ -246,7 +227,7 @@ def engine_tasks(
         engine: Engine = TokenEngine(function, form)
         generated: Kind = DrawnToken(kind.k, kind.law)
         cases = library.cases_of(generated, vocabulary, uneven=False)
-        differing = library.differing_cases(generated, uneven=False)
+        differing = library.plain_cases(generated, uneven=False, pairs=None)
         alike = memoryless("one pair for all rows", *library.ROWS["all positive"])
         beside = []
     else:
@@ -256,9 +237,10 @@ def engine_tasks(
         alike = prompted("one prompt for all rows", [(2, 1)] * 2, [(1, 2)] * 2, 1)
         other = library.beside_texts()
         beside = [Task(engine, generated, other, other, BesideOthers)]
+    single = replace(alike, name=SINGLE)
     tasks = [
-        *_pairs(engine, generated, alike, DEPENDENT),
-        *_single(engine, generated, [alike]),
+        *_pairs(engine, generated, [alike], DEPENDENT),
+        Task(engine, generated, single, single, SingleRows),
         *_long_calls(engine, generated, differing, vocabulary, entries),
         *_cases(engine, generated, cases),
         *beside,
@@ -282,15 +264,10 @@ def _histories(engine: Engine, kind: Kind) -> list[Task]:
 def _warped(task: Task, engine: Engine, turn: int) -> Task:
     """Return a task with as much of warping as an engine takes, and has only one meaning."""
     case = task.case
-    shifted = logits_of(case.target) + SHIFTS["target"]
-    logits = plain(engine.form.probabilities(shifted)).astype(float)
+    logits = plain(engine.form.own(shifted_logits(case, "target"))).astype(float)
     pairs = engine_settings(tuple(engine.wanted), turn, logits, case.vocabulary)
     # Of tokens that share a symbol's probability warping leaves other shares.
     if not pairs or case.sizes.max() > 1:
         return task
-    (target, draft), *others = pairs
-    words = [f"{name} {value}" for name, value in target.items()]
-    words += [f"draft's {name} {value}" for name, value in draft.items() if draft is not target]
-    said = "rows warped apart" if any(pair != pairs[0] for pair in others) else ", ".join(words)
-    law = replace(warped_by(case, pairs, logits), name=f"{case.name}, {said}")
+    law = replace(warped_by(case, pairs, logits), name=f"{case.name}, {words_of(pairs)}")
     return replace(task, verifier=replace(engine, settings=law), law=law)

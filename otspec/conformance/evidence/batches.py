@@ -1,6 +1,7 @@
 """Batches of answers: the harness draws drafts, the verifier verifies, and texts are counted."""
 
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from otspec.conformance.cases.calling import Randomness, Verifier, copied, writt
 from otspec.conformance.cases.cases import Answer, Case, ImpossibleError
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, completed
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.library import MOST_TEXTS, plain_cases
+from otspec.conformance.cases.library import MOST_TEXTS
 from otspec.conformance.evidence.statistics import (
     Statistic,
     TextsOnly,
@@ -113,11 +114,13 @@ class FewRows(KernelBatches):
 
     def __call__(self, size: int) -> IntArray:
         """Return how often each mark came with each text."""
-        parts, left = [], size
-        while left:
-            parts.append(super().__call__(min(left, 2 + len(parts) % 6)))
-            left = max(0, size - int(np.sum(parts)))
-        return np.sum(parts, axis=0, dtype=np.int64)
+        sizes, counts = cycle(range(2, 8)), []
+        while size > 0:
+            rows = min(size, next(sizes))
+            counts.append(super().__call__(rows))
+            size -= rows
+        total: IntArray = np.sum(counts, axis=0)
+        return total
 
     def drawn(self, rows: int) -> Sample:
         """Return drafts at the same places of each row."""
@@ -184,11 +187,6 @@ def probed(verifier: Verifier, kind: Kind, case: Case, seed: int) -> Probed:
 
 
 STEPS = 2  # calls of the verifier for one text
-
-
-def step_cases(kind: Kind, uneven: bool) -> list[Case]:
-    """Return the case of which texts are made in steps; none if all need rows of fewer drafts."""
-    return [replace(case, name="two steps") for case in plain_cases(kind, uneven)]
 
 
 def step_texts(kind: Kind, case: Case) -> TextsOnly:

@@ -80,7 +80,9 @@ def joint_statistics(kind: Kind, case: Case, law: Array) -> list[Statistic]:
     # The token after what is kept, for each mark and each text.
     after = np.stack([texts[1 + kept] for kept in kind.kept])
     joint = (texts[0] * count + accepted[:, None]) * n + after
-    what = "draft {} accepted" if kind.name == "tokens" else "{} tokens kept"
+    what, marked = "{} tokens kept", "kept length"
+    if kind.name == "tokens":
+        what, marked = "draft {} accepted", "accepted draft"
     position = [what.format(i) if i else "nothing accepted" for i in range(count)]
     labels = tuple(
         f"{position[mark]}, then token {case.places[symbol]}{_of_pair(variant, case)}"
@@ -96,15 +98,8 @@ def joint_statistics(kind: Kind, case: Case, law: Array) -> list[Statistic]:
             ("nothing accepted", "something accepted"),
         ),
         _statistic("position", coarse, marginal, tuple(position)),
-        _statistic(_JOINT[kind.name], joint, law.ravel(), labels),
+        _statistic(f"joint law of {marked} and token", joint, law.ravel(), labels),
     ]
-
-
-_JOINT = {
-    "tokens": "joint law of accepted draft and token",
-    "block": "joint law of kept length and token",
-    "tree": "joint law of kept length and token",
-}
 
 
 def _statistic(name: str, cells: IntArray, law: Array, labels: tuple[str, ...]) -> Statistic:

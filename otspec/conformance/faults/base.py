@@ -71,9 +71,14 @@ def known(
 def part(replaced: str, of: type[Any] = Machine) -> Callable[..., Replacement]:
     """Return :func:`known` for a function that replaces one method of a correct verifier."""
 
-    def known_part(*facts: Any, **options: Any) -> Replacement:
+    def known_part(
+        *facts: Any, strength: tuple[float, float, float] | None = None, **options: Any
+    ) -> Replacement:
         def add(method: Callable[..., Any]) -> type[Any]:
-            body = {replaced: method, "__doc__": method.__doc__, "__module__": method.__module__}
+            body: dict[str, Any] = {it: getattr(method, it) for it in ("__doc__", "__module__")}
+            body[replaced] = method
+            if strength is not None:  # of the fault, and the range in which it is fitted
+                body |= {"strength": strength[0], "strengths": strength[1:]}
             return known(*facts, **options)(type(method.__name__, (of,), body))
 
         return add
