@@ -206,7 +206,8 @@ def table() -> dict[str, list[tuple[str, list[str], list[Path]]]]:
     naming: dict[Reference, list[str]] = defaultdict(list)
     for module, path in modules().items():
         for reference in dict.fromkeys(named_in(path)):
-            naming[reference].append(module)
+            if "._" not in module:  # the same thing again, for arrays
+                naming[reference].append(module)
     marked: dict[Reference, list[Path]] = defaultdict(list)
     for path in tests():
         for reference in references(ast.get_docstring(parsed(path)) or ""):

@@ -141,7 +141,7 @@ LIMITS = {
     "evidence.case_by_case": {
         "MOST_ROWS": 2**14, "MOST_NUMBERS": 2**22, "COARSE": 0.1, "LARGE": 0.2
     },
-    "evidence.dependence": {"REDRAWN": 20},
+    "evidence.dependence": {"CALLS_APART": 64, "SHORT": 8, "ALIKE": 32},
     "evidence.evidence": {
         "MISS": 1e-3, "EARLY": (0.5, 0.75), "COARSER": 100, "RATIOS": (3, 10, 30),
         "LARGEST": 10**9,

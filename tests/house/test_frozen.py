@@ -91,8 +91,6 @@ NOT_WALKED = {
             "BesideRejected",
             "BesideOthers",
             "RowPairs",
-            "SlotPairs",
-            "DraftPairs",
             "CallPairs",
         ),
         "hold generators, which are there to draw",

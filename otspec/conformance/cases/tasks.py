@@ -35,11 +35,11 @@ from otspec.conformance.evidence.batches import (
     StepBatches,
     long_call,
 )
-from otspec.conformance.evidence.dependence import CallPairs, DraftPairs, Pairs, RowPairs, SlotPairs
+from otspec.conformance.evidence.dependence import CallPairs, Pairs, RowPairs
 from otspec.conformance.evidence.statistics import Statistic
 
 MANY_ROWS = 1 << 16  # rows of one call before those that are counted: over 16 bits
-DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
+DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, CallPairs)
 """Of what in calls is asked whether it depends on each other."""
 MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbols can be had
 SINGLE = "one row in each call"  # the name of a case
@@ -141,9 +141,7 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     return [
         *_cases(verifier, kind, cases),
         *(Task(verifier, kind, case, case, StepBatches) for case in steps),
-        *_pairs(
-            verifier, kind, library.taken_cases(kind, [shared], uneven), (*DEPENDENT, DraftPairs)
-        ),
+        *_pairs(verifier, kind, library.taken_cases(kind, [shared], uneven), DEPENDENT),
         *(Task(verifier, kind, case, case, SingleRows) for case in single),
         *(Task(verifier, kind, case, case, FewRows) for case in few),
         *_long_calls(verifier, kind, differing, vocabulary, entries),

@@ -42,6 +42,7 @@ class KernelBatches(Frozen):
     before: int = 0
 
     calls: ClassVar[int] = 1  # rows that are verified for one that is counted
+    series: ClassVar[int] = 1  # calls of one batch
 
     @classmethod
     def statistics(cls, kind: Kind, case: Case) -> list[Statistic]:
