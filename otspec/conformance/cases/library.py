@@ -131,8 +131,10 @@ def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
     """Return the cases of a kind: small ones, and each again in a large vocabulary."""
     more = (memoryless(name, *pair) for name, pair in MORE_ROWS.items())
     small = taken_cases(kind, (*small_cases(kind), *more), uneven)
+    if not small:
+        return []
     large = [among(case, vocabulary, turn) for turn, case in enumerate(small)]
-    if small and (even := 1 << vocabulary.bit_length() - 1) < vocabulary:
+    if (even := 1 << vocabulary.bit_length() - 1) < vocabulary:
         large.append(among(small[0], even))  # a multiple of all blocks: none is left over
     # Other laws of siblings of symbols are no such laws of tokens.
     dense = [spread(small[0], vocabulary)] if kind.law == "iid" else []

@@ -150,13 +150,14 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
 
 def followable(tasks: Sequence[Task]) -> list[Task]:
     """Return tasks whose drafts can be followed: where they are too many with fewer symbols."""
-    few = {_settings_of(each.case) for each in tasks if not _too_many(each.kind, each.case)}
+    simple = (each.case for each in tasks if not _too_many(each.kind, each.case))
+    few = {pair for case in simple for pair in _settings_of(case)}
     found = []
     for task in tasks:
         case = task.case
         if isinstance(case, Warped):
             # Models that are warped are not made narrower: those with fewer symbols are there, too.
-            if not _too_many(task.kind, case) or _settings_of(case) not in few:
+            if not _too_many(task.kind, case) or not _settings_of(case) <= few:
                 found.append(task)
             continue
         if case.variants > 1 and not task.costly:  # one row is handed over: each pair has its case
@@ -173,11 +174,12 @@ def _too_many(kind: Kind, case: Case) -> bool:
     return bool(sets * case.n ** len(kind.parents) > MOST_DRAFTED)
 
 
-def _settings_of(case: Case) -> str:
-    given = (
-        (case.settings, case.draft_settings, case.allowed.all()) if isinstance(case, Warped) else ()
-    )
-    return repr(given)
+def _settings_of(case: Case) -> set[str]:
+    """Return how the pairs of models of a case are warped and masked."""
+    if not isinstance(case, Warped):
+        return set()
+    allowed = case.allowed.all(axis=1).tolist()
+    return set(map(repr, zip(case.settings, case.draft_settings, allowed, strict=True)))
 
 
 def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:

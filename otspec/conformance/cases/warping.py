@@ -244,11 +244,11 @@ def shifted_logits(case: Case, model: str) -> Array:
 
 def _far() -> Warped:
     """Return a case of rows whose logits are far above 0 or far below, exact in all types."""
-    small = memoryless("logits far from 0", *np.ones((2, 4)))
+    small = memoryless("logits far from 0", *np.ones((2, 3)))
     shifts = np.array([FAR, -FAR])[:, None, None]
-    rows = ((1.0, 2.0, -1.5, 0.0), (2.0, 1.0, 0.0, -1.5))
-    target, draft = (np.broadcast_to(row, (2, 5, 4)) + shifts for row in rows)
-    return _of_logits(small, [({}, {})] * 2, draft, target[::-1], np.ones((2, 4), dtype=bool))
+    rows = ((1.0, 2.0, -1.5), (2.0, 1.0, 0.0))
+    target, draft = (np.broadcast_to(row, (2, 4, 3)) + shifts for row in rows)
+    return _of_logits(small, [({}, {})] * 2, draft, target[::-1], np.ones((2, 3), dtype=bool))
 
 
 def _each(logits: Array, settings: Sequence[Mapping[str, Any]]) -> Array:
