@@ -164,7 +164,7 @@ def gumbels(target, drafts, noise):
 def test_noise_may_be_given(arrays, dtype):
     if arrays == "torch":
         pytest.importorskip("torch")
-    report = check(given, arrays=arrays, dtype=dtype, **SMALL)
+    report = check(given, arrays=arrays, dtype=dtype, seed=1, **SMALL)
     assert report.passed
     assert any("are left out: the first two arrive" in note for note in report.notes) == (
         dtype == "float16"
