@@ -63,7 +63,7 @@ def test_an_impossible_symbol_makes_a_text_impossible_wherever_it_comes():
 
 
 ORACLES = {
-    "residual not subtracted": "residual_not_subtracted",
+    "draft not subtracted after a rejection": "residual_not_subtracted",
     "0 / 0 accepted": "nothing_over_nothing_accepted",
     "residual of the first round": "residual_of_the_first_round",
     "one random number for all tests": "one_uniform_for_all_rounds",

@@ -192,7 +192,7 @@ SQUARED = scaled(0.01, 0.09, 0.36, 0)
         # Residuals: right is (0, 0, 1/4, 3/4).
         (None, "residual", (TEXT, WANT, GIVE), [0, 0, 0.25, 0.75]),
         (None, "residual", (TEXT, WANT, WANT), WANT),
-        ("residual not subtracted", "residual", (TEXT, WANT, GIVE), WANT),
+        ("draft not subtracted after a rejection", "residual", (TEXT, WANT, GIVE), WANT),
         ("residual of the first round", "residual", (1, WANT, GIVE), [0, 0.4, 0.6, 0]),
         ("residual subtracted after the last draft only", "residual", (TEXT, WANT, GIVE), WANT),
         ("residual subtracted after the last draft only", "correction", (TEXT, GIVE),
