@@ -221,7 +221,7 @@ class SameSeed(Frozen):
         return [
             fault.name
             for fault in faults
-            if all(each.explained(fault.machine(), partial(race, each)) for each in small)
+            if all(each.explained(fault.machine, partial(race, each)) for each in small)
         ]
 
 
