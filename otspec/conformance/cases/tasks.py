@@ -178,8 +178,8 @@ def _settings_of(case: Case) -> set[str]:
     """Return how the pairs of models of a case are warped and masked."""
     if not isinstance(case, Warped):
         return set()
-    allowed = case.allowed.all(axis=1).tolist()
-    return set(map(repr, zip(case.settings, case.draft_settings, allowed, strict=True)))
+    pairs = zip(case.settings, case.draft_settings, case.allowed, strict=True)
+    return {repr((*settings, bool(allowed.all()))) for *settings, allowed in pairs}
 
 
 def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
