@@ -234,7 +234,8 @@ def test_the_page_of_controls_is_what_is_measured():
     for kind, words in page.RULES_OF.items():
         rules = [rule for rule in RIGHT_RULES if rule.kind == kind]
         pairs = len(rules) * len(faults_of(kind))
-        assert any(line.startswith(f"| {words.format(len(rules))} | {pairs:,} | ") for line in lines)
+        start = f"| {words.format(len(rules))} | {pairs:,} | "
+        assert any(line.startswith(start) for line in lines)
     assert "\n".join(page.shared_noise()) in text
 
 
