@@ -52,14 +52,15 @@ def _finding(
     if max(errors) <= rounding:
         return None
     worst = int(np.argmax(errors))
+    between, fault = batches.successive
     return Finding(
         name,
-        f"dependence between {batches.between}",
+        f"dependence between {between}",
         f"{pairs[worst][0]} and {pairs[worst][1]} come together with probability "
         f"{seen[worst]:.9f}, and should with {right[worst]:.9f}",
         seen,
         right,
-        looks_like=(batches.fault,),
+        looks_like=(fault,),
         labels=tuple(f"{a} and {b}" for a, b in pairs),
     )
 

@@ -50,7 +50,7 @@ def test_numbers_shared_by_rows_are_seen_exactly(verifier, fault):
     for finding in report.findings:
         assert finding.looks_like == (FAULTS[fault],)
         assert "come together with probability" in finding.reason
-    assert {"neighboring rows", "calls"} <= {tried.case.split(": ")[-1] for tried in report.cases}
+    assert {"rows of a call", "calls"} <= {tried.case.split(": ")[-1] for tried in report.cases}
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -93,7 +93,7 @@ def test_a_pair_that_never_comes_has_probability_0():
 
 def test_what_is_seen_of_pairs_is_half_of_the_rounding_of_each():
     report = check(right, mode="exact", shape=1)
-    tried = {each.case: each for each in report.cases}["neighboring rows"]
+    tried = {each.case: each for each in report.cases}["rows of a call"]
     # Each of two rows says one of three tokens; an error of 1e-6 counts as rounding.
     assert tried.detectable == pytest.approx(3 * 3 * 1e-6 / 2)
 

@@ -191,15 +191,16 @@ def test_the_plain_case_of_a_kind_and_its_batch_of_several():
         (Block.of_length(2), "a table", "several tables", 2),
         (Tokens(4, "without-replacement"), "all positive", "several pairs", 3),
     ):
-        assert [case.name for case in library.plain_cases(kind, False)] == [name]
-        found = library.differing_cases(kind, False)
+        assert [case.name for case in library.plain_cases(kind, False, name)] == [name]
+        found = library.plain_cases(kind, False, several, pairs=None)
         assert [(case.name, case.variants) for case in found] == [(several, count)]
     # Of three tokens there are no four distinct ones.
     wide = Tree((-1,) * 4, "without-replacement")
-    assert [case.name for case in library.plain_cases(wide, False)] == ["all positive"]
-    assert [case.name for case in library.plain_cases(wide, True)] == ["a table"]
-    for cases in (library.plain_cases, library.differing_cases):
-        assert cases(Tokens(5, "without-replacement"), False) == []
+    assert [case.name for case in library.plain_cases(wide, False, "a")] == ["a"]
+    assert [case.n for case in library.plain_cases(wide, False)] == [4]
+    assert [case.n for case in library.plain_cases(wide, True)] == [3]
+    for pairs in (1, None):
+        assert library.plain_cases(Tokens(5, "without-replacement"), False, pairs=pairs) == []
 
 
 @each("length,prompts", [(3, [2] * 5 + [3] * 3), (4, [2] * 5 + [1] * 3), (6, [1] * 8)])
