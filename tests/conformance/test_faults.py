@@ -223,7 +223,7 @@ def test_faults_say_what_they_are():
 
 
 def cells_of(line):
-    """Return the cells of a row of a table, or an empty one."""
+    """Return the cells of a row of a table."""
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
