@@ -87,6 +87,7 @@ NOT_WALKED = {
             "KernelBatches",
             "StepBatches",
             "SingleRows",
+            "FewRows",
             "BesideRejected",
             "BesideOthers",
             "RowPairs",
