@@ -158,9 +158,7 @@ class Evidence(Frozen):
 
     def looks(self) -> list[int]:
         """Return after how many samples to look, rising; the last are all."""
-        size, sizes = self.needs.size, [512]
-        while sizes[-1] * 2 < size:
-            sizes.append(sizes[-1] * 2)
+        size, sizes = self.needs.size, (512 << doubled for doubled in range(21))
         early = [math.ceil(share * size) for share in EARLY]
         return sorted({*(s for s in sizes if s < size), *early, size})
 
