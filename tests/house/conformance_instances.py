@@ -28,7 +28,6 @@ from otspec.conformance.faults.base import Seen
 from otspec.conformance.faults.explanations import Explanations
 from otspec.conformance.faults.setting import MarkedText, Setting
 from otspec.conformance.faults.shared_noise import Seen as SeenTexts
-from otspec.conformance.faults.shared_noise import Step
 from otspec.conformance.keyed import Keyed, KeyedTexts, KeyedTokens, Plain, Rows
 from otspec.conformance.same_seed import SameSeed
 from otspec.conformance.texts import Sampler, Spoken
@@ -140,9 +139,6 @@ CONFORMANCE = {
         KEYED, Plain(KEYED, True, 1e-6), Tokens(2), "kernel", 0, 9, 9
     ),
     "texts of one seed": lambda _: SeenTexts(Tokens(2), case(), row(), np.array([[0]])),
-    "step of shared noise": lambda _: Step(
-        0, 5, 0, (-1,), (1,), (True,), np.eye(2), np.eye(2), drafts_first
-    ),
     "statistic of a case": statistic,
     "texts only": lambda _: TextsOnly(2),
     "task": task,

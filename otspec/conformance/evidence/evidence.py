@@ -144,8 +144,8 @@ class Evidence(Frozen):
         return np.where((counts[..., ~positive] > 0).any(axis=-1), math.inf, found)
 
     def wrong(self, counts: IntArray) -> bool:
-        """Return whether the counts say that the law is another."""
-        return self.logarithm(counts) >= self.needs.threshold
+        """Return whether the counts of any sample, (..., cells), say that the law is another."""
+        return bool((self.logarithms(counts) >= self.needs.threshold).any())
 
     def near(self, counts: IntArray) -> IntArray:
         """Return whether counts, (..., cells), say that the law is nearer than what to detect."""
@@ -158,16 +158,14 @@ class Evidence(Frozen):
 
     def looks(self) -> list[int]:
         """Return after how many samples to look, rising; the last are all."""
-        size, sizes = self.needs.size, [512]
-        while sizes[-1] * 2 < size:
-            sizes.append(sizes[-1] * 2)
+        size, sizes = self.needs.size, (512 << doubled for doubled in range(21))
         early = [math.ceil(share * size) for share in EARLY]
         return sorted({*(s for s in sizes if s < size), *early, size})
 
     def passes(self, counts: IntArray) -> bool:
-        """Return whether the test of counts may end."""
-        size = int(counts.sum())
-        return size >= self.needs.size or (self.may_pass(size) and bool(self.near(counts)))
+        """Return whether the test of counts, (..., cells), may end."""
+        size = int(counts.reshape(-1, counts.shape[-1])[0].sum())
+        return size >= self.needs.size or (self.may_pass(size) and bool(self.near(counts).all()))
 
     def may_pass(self, size: int) -> bool:
         """Return whether the test may end before the last look: after those of :data:`EARLY`."""

@@ -225,16 +225,6 @@ def _said_in_turn(
             yield variant, said, float(mass)
 
 
-def total_variation(law: Array, right: Array) -> float:
-    """Return the total variation between two laws of texts, whatever the marks."""
-    return float(np.abs(law.sum(axis=0) - right).sum() / 2)
-
-
-def right_law(kind: Kind, case: Case) -> Array:
-    """Return the law of fine cells that the target has."""
-    return np.append(case.texts(kind.length).ravel() / case.variants, 0.0)
-
-
 MISFIT = 1e-6  # probability that the fault that is there does not fit one case
 
 

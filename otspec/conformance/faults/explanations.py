@@ -27,6 +27,8 @@ FORGIVEN = 1  # cases that an explanation may not fit, if nothing fits more: cod
 WORSE = 12.0  # explanations whose log-likelihood is so far below the best are left out
 SHOWN = 5  # most explanations
 FAILING, PASSING = 8, 6  # most cases with findings, and most others, that are compared
+MOST_PAIRS = 3  # most pairs of models of a case without a finding that is compared, but for warping
+MOST_SYMBOLS = 4  # most symbols of a case of distinct drafts: all their orders are followed
 OR = " or "  # between faults that have one law on the cases that were looked at
 TIE = 1e-6  # faults whose log-likelihoods differ by less have one law on these cases
 
@@ -166,6 +168,8 @@ def explained(
             if task.batches is batches
             and (law is task.case or isinstance(law, Warped))
             and not task.costly
+            and (found or law.variants <= MOST_PAIRS or isinstance(law, Warped))
+            and (law.n <= MOST_SYMBOLS or task.kind.law == "iid")
         ]
 
     others = seen_in(BesideOthers)
