@@ -5,7 +5,6 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +38,9 @@ class Choice(click.Choice[str]):
 class CommaList(click.ParamType[tuple[Any, ...]]):
     """Values separated by commas, each of them once."""
 
-    def __init__(self, name: str, read: Callable[[str], Any], said: str) -> None:
-        # said: of a list with a value that cannot be read, which it may name.
-        self.name, self._read, self._said = name, read, said
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        # read: a value; raises ``ValueError`` with what is said of a list that holds another.
+        self.name, self._read = name, read
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -49,29 +48,33 @@ class CommaList(click.ParamType[tuple[Any, ...]]):
         """Return the values; refuse the list if one of them cannot be read."""
         if isinstance(value, tuple):
             return value
-        found = {}
-        for cell in map(str.strip, value.split(",")):
-            try:
-                found[self._read(cell)] = cell
-            except ValueError:
-                self.fail(f"{value!r} {self._said.format(repr(cell))}", param, ctx)
-        return tuple(found)
+        try:
+            return tuple(dict.fromkeys(self._read(cell.strip()) for cell in value.split(",")))
+        except ValueError as error:
+            self.fail(f"{value!r} {error}", param, ctx)
 
 
-def _integer(pattern: str, least: int, cell: str) -> int:
-    if not re.fullmatch(pattern, cell) or int(cell) < least:
-        raise ValueError
+def _count(cell: str) -> int:
+    if not re.fullmatch(r"\d{1,6}", cell) or int(cell) < 1:
+        raise ValueError(f"holds {cell!r}: write positive integers such as 4 or 1,2,4")
     return int(cell)
 
 
-COUNTS = CommaList(
-    "k,k,...", partial(_integer, r"\d{1,6}", 1),
-    "holds {}: write positive integers such as 4 or 1,2,4",
-)  # fmt: skip
-TOKENS = CommaList(
-    "id,id,...", partial(_integer, "[0-9]{1,9}", 0), "holds {}: write token ids such as 0 or 0,2"
-)
-NUMBERS = CommaList("t,t,...", float, "is no list of numbers such as 0.6,1.0")
+def _token(cell: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", cell):
+        raise ValueError(f"holds {cell!r}: write token ids such as 0 or 0,2")
+    return int(cell)
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise ValueError("is no list of numbers such as 0.6,1.0") from None
+
+
+COUNTS, TOKENS = CommaList("k,k,...", _count), CommaList("id,id,...", _token)
+NUMBERS = CommaList("t,t,...", _number)
 """Numbers of drafts, token ids, and numbers such as temperatures."""
 
 
