@@ -128,8 +128,15 @@ def test_which_calls_are_compared(monkeypatch, size):
     ][:size]
     assert two == [(call, row + 1) for call, row in one]
     assert four == [(call, row + 1) for call, row in three]
-    assert CallPairs.ways[-1] == rows_apart(1)
-    for (words, _), (one, two, three, four) in zip(CallPairs.ways[:-1], found, strict=True):
+    assert CallPairs.ways[-3:] == (*RowPairs.ways[:2], rows_apart(1))
+    for words in ("equal", "different"):
+        one, two, three, four = found.pop()
+        assert independent(zip(one, two, strict=True))
+        for (call, i), (also, j), (later, k), (same, m) in zip(one, two, three, four, strict=True):
+            assert (call % 2, also, later, same, i, j) == (0, call, call + 1, call + 1, k, m)
+            alike = (calls[call][i] == calls[call][j]).all()
+            assert (alike, i // 2 == j // 2, i % 2) == (words == "equal", False, j % 2)
+    for (words, _), (one, two, three, four) in zip(CallPairs.ways[:-3], found, strict=True):
         assert independent(zip(one, two, strict=True))
         for (i, row), (j, same), (k, beside), (m, other) in zip(one, two, three, four, strict=True):
             assert (row, beside, k, m) == (same, row + 1, i, j)

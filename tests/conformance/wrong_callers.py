@@ -211,7 +211,7 @@ DEPENDENT = {
     "SeedOfEachCall": "random numbers of one call used again in the next",
     "NumbersOfNeighbor": "random numbers shared by neighboring rows",
     "DrawOfNeighbor": "random numbers shared by neighboring rows",
-    "OneForAll": "random numbers shared by neighboring rows",
+    "OneForAll": "random numbers shared by rows of different drafts",
     "NumbersOfSlot": "random numbers shared by rows 64 apart",
     "NumbersOfHalf": "random numbers shared by rows half a call apart",
     "NumbersOfDrafts": "random numbers shared by rows of equal drafts",

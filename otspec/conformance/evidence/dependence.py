@@ -80,6 +80,18 @@ class Pairs(KernelBatches, ABC):
         _, at, often = np.unique(columns, axis=0, return_index=True, return_counts=True)
         return taken(drawn, at[np.argsort(-often, kind="stable")[:2]])
 
+    def mixed(self, frequent: Sample, given: IntArray) -> list[tuple[IntArray, IntArray]]:
+        """Return random pairs of rows that are given different drafts, and of those given equal."""
+        if not frequent.drafts.size:
+            return [(given[:0], given[:0])] * 2
+        order = self.rng.permutation(len(given))
+        order = order[np.argsort(given[order], kind="stable")]
+        half = len(given) // 2
+        i, j = order[:half], order[::-1][:half]
+        k, m = order[: 2 * half : 2], order[1 : 2 * half : 2]
+        other, same = given[i] != given[j], given[k] == given[m]
+        return [(i[other], j[other]), (k[same], m[same])]
+
     def said(self, sample: Sample) -> IntArray:
         """Return the symbols that the verifier says of each row, and what it accepts, by places."""
         answer = self.answer(sample)
@@ -109,15 +121,11 @@ class RowPairs(Pairs):
         given = np.tile(np.append(quarter, quarter[: size // 2][::-1]), 2)
         first, second = (self.said(taken(frequent, given)) for _ in range(2))
         rows = np.arange(2 * size)
-        mixed = self.rng.permutation(rows if frequent.drafts.size else 0)
-        mixed = mixed[np.argsort(given[mixed], kind="stable")]
-        pairs = [(mixed[:size], mixed[: size - 1 : -1]), (mixed[::2], mixed[1::2])]
-        pairs += apart_in(len(rows), ROWS_APART)
+        pairs = apart_in(len(rows), ROWS_APART)
         pairs += [(rows[:size], rows[size:]), (rows[:size], rows[: size - 1 : -1])]
-        for place, (one, two) in enumerate(pairs):
-            alike = given[one] == given[two]
-            wanted = np.flatnonzero(alike if place else ~alike)[:size]
-            i, j = one[wanted], two[wanted]
+        alike = [(i[given[i] == given[j]], j[given[i] == given[j]]) for i, j in pairs]
+        for one, two in (*self.mixed(frequent, given), *alike):
+            i, j = one[:size], two[:size]
             yield more_agree(first[:, i], first[:, j], second[:, i], second[:, j])
 
 
@@ -128,19 +136,30 @@ class CallPairs(Pairs):
     between = "calls"
     ways = (
         *(calls_apart(apart) for apart in range(1, CALLS_APART + 1) for _ in range(_parts(apart))),
-        rows_apart(1),  # in many calls
+        *RowPairs.ways[:3],  # in many calls
     )
 
     def compared(self, size: int) -> Iterator[IntArray]:
         """Compare the same row of two calls with the row beside it, which has the same drafts."""
         half = min(CALLS_APART, size)
         frequent = self.frequent(2 * size)
-        given = np.repeat(self.rng.integers(len(frequent.drafts), size=-(-size // half)), 2)
+        given = self.rng.integers(len(frequent.drafts), size=-(-size // half))
+        rows = [
+            np.append(2 * each, 2 * each + 1)
+            for pair in self.mixed(frequent, given)
+            for each in pair
+        ]
+        given = np.repeat(given, 2)
         said = np.stack([self.said(taken(frequent, given)) for _ in range(2 * half)], axis=1)
         one, two = said[:, :, ::2], said[:, :, 1::2]
         pairs = apart_in(2 * half, range(1, CALLS_APART + 1))
         ways = [(one[:, i], one[:, j], two[:, i], two[:, j]) for i, j in pairs]
-        for answers in (*ways, (one[:, ::2], two[:, ::2], one[:, 1::2], two[:, 1::2])):
+        for i, j in (
+            *zip(rows[::2], rows[1::2], strict=True),
+            (slice(0, None, 2), slice(1, None, 2)),
+        ):
+            ways += [(said[:, ::2, i], said[:, ::2, j], said[:, 1::2, i], said[:, 1::2, j])]
+        for answers in ways:
             yield more_agree(*(each.reshape(len(said), -1)[:, :size] for each in answers))
 
 
