@@ -70,7 +70,6 @@ NOT_WALKED = {
             "Pending",
             "Ledger",
             "Stream",
-            "Streams",
             "TorchStreams",
         ),
         "a random number, or tokens to be drawn: more is known of them with each look",

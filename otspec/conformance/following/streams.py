@@ -1,10 +1,13 @@
 """What makes the random choices of code that is followed, and numbers that follow a seed."""
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from otspec.chance import Branch, CannotFollowError
+
+Drawn: TypeAlias = defaultdict[Hashable, list[tuple[str, Any]]]  # what is drawn after each seed
 
 
 class Stream:
@@ -26,25 +29,14 @@ class Stream:
         return found
 
 
-class Streams:
-    """The streams of a run, by what seeds them."""
-
-    def __init__(self) -> None:
-        self._drawn: dict[Hashable, list[tuple[str, Any]]] = {}
-
-    def begin(self, seed: Hashable, words: str) -> Stream:
-        """Return the stream of a seed, from its beginning."""
-        return Stream(self._drawn.setdefault(seed, []), words)
-
-
-_RUNNING: list[tuple[Branch, Streams]] = []
+_RUNNING: list[tuple[Branch, Drawn]] = []
 
 
 @contextmanager
 def running(chance: Branch) -> Iterator[None]:
     """Let something make the random choices for a while."""
     check_nothing_runs()
-    _RUNNING.append((chance, Streams()))
+    _RUNNING.append((chance, defaultdict(list)))
     try:
         yield
     finally:
@@ -73,7 +65,7 @@ def current() -> Branch:
     return _RUNNING[0][0]
 
 
-def streams() -> Streams:
-    """Return the numbers that follow seeds in the code that is followed."""
+def seeded(seed: Hashable, words: str) -> Stream:
+    """Return what the code that is followed draws after a seed, from the beginning."""
     current()
-    return _RUNNING[0][1]
+    return Stream(_RUNNING[0][1][seed], words)
