@@ -16,6 +16,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -267,7 +269,8 @@ def written() -> str:
     ]
     for title, rows in table().items():
         lines += ["", f"## {title}", "", "| statement | code | tests |", "| --- | --- | --- |"]
-        for statement, code, checks in rows:
+        for (code, checks), group in groupby(rows, key=itemgetter(1, 2)):
+            statement = ", ".join(row[0] for row in group)
             shown = [f"`{module.removeprefix('otspec.')}`" for module in code]
             code_links = _links([modules()[module] for module in code], shown)
             test_links = _links(checks, [path.stem.removeprefix("test_") for path in checks])

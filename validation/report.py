@@ -28,6 +28,7 @@ HEADINGS = {
     Severity.DEGENERATE: "Degenerate cases: 0/0, nothing drafted, strictness at equality",
 }
 TOLD = {"Claimed": "claimed", "Counterexample": "fails", "Instead": "holds"}
+TOLD_OF = {Severity.MISPRINT: ("Claimed", "Instead"), Severity.DEGENERATE: ("Instead",)}
 BAR = r"\|"
 COLUMNS = ("claim", "where", "verdict", "instances", "worst slack", "seconds")
 HEAD = """<!doctype html>
@@ -107,7 +108,7 @@ def as_errata(findings: Iterable[Finding]) -> str:
     for severity, some in _by_severity(findings).items():
         if some:
             pages.append(f"## {HEADINGS[severity]}\n")
-            told = TOLD if severity is Severity.CONDITION else ("Claimed", "Instead")
+            told = TOLD_OF.get(severity, TOLD)
             pages += _sections(some) if severity is Severity.WRONG else [_table(some, told)]
     return "\n".join(pages)
 

@@ -70,6 +70,7 @@ NOT_WALKED = {
             "Pending",
             "Ledger",
             "Stream",
+            "Streams",
             "TorchStreams",
         ),
         "a random number, or tokens to be drawn: more is known of them with each look",

@@ -148,8 +148,8 @@ def calls(target, draft, length, stop=False):
 def appended(target, draft, length, always_free=True):
     r"""One iteration of algorithm 1 appends $\tau + 1$ tokens, the accepted $X^\tau$ and the free
     token $Z$.
-    Corrected: It appends $\tau + 1$ tokens unless E.O.S. is among the accepted ones; then it
-    appends $\tau$."""
+    Corrected: One iteration appends $\tau + 1$ tokens unless E.O.S. is among the accepted ones;
+    then it appends $\tau$."""
     for step in with_end(token_verify, target, draft, length).iteration():
         free = always_free or END not in step.tokens[: step.accepted]
         equal(len(step.tokens), step.accepted + free, "tokens appended")

@@ -114,8 +114,8 @@ def resampled_block(target, draft, length):
 @claim("block.eq10", "(10), section 4", MODELS)
 def residuals(target, draft, length, in_use=False):
     r"""$p_{res}^{x^i}$ is a distribution for all $i \le L$ and all $x^i$.
-    Corrected: It is one if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3 (corrected) never draws
-    from it where it is 0/0."""
+    Corrected: $p_{res}^{x^i}$ is a distribution if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3
+    (corrected) never draws from it where it is 0/0."""
     found = outcomes(ba.block_verify, target, draft, length)
     drawn = collect((each.output[:depth], each.mass)
                     for each in found for depth in range(each.accepted, length))  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from otspec.conformance.following.order import distinct
-from otspec.conformance.following.streams import Stream, current, refusing, seeded
+from otspec.conformance.following.streams import Stream, current, refusing, streams
 from otspec.conformance.following.symbols import exponential_number, gumbel_number, uniform_number
 from otspec.conformance.following.torch.ledger import objects
 
@@ -165,7 +165,7 @@ class FollowedState(_Refusing, np.random.RandomState):  # type: ignore[misc] # f
     def __init__(self, seed: Any = None) -> None:
         super().__init__(0)
         if seed is not None:
-            self._stream = seeded(("state", repr(seed)), f"RandomState of seed {seed}")
+            self._stream = streams().begin(("state", repr(seed)), f"RandomState of seed {seed}")
 
 
 @cache  # a generator without a seed has no state
@@ -197,7 +197,7 @@ def _stream_of_bits(seed: Any) -> Stream | None:
     bits = seed if isinstance(seed, np.random.BitGenerator) else np.random.PCG64(seed)
     sequence: Any = bits.seed_seq
     key = (type(bits).__name__, repr(sequence.entropy), repr(sequence.spawn_key))
-    return seeded(key, f"NumPy generator of seed {sequence.entropy}")
+    return streams().begin(key, f"NumPy generator of seed {sequence.entropy}")
 
 
 def _numbers(argument: Any) -> Any:

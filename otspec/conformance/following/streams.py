@@ -1,13 +1,10 @@
 """What makes the random choices of code that is followed, and numbers that follow a seed."""
 
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any
 
 from otspec.chance import Branch, CannotFollowError
-
-Drawn: TypeAlias = defaultdict[Hashable, list[tuple[str, Any]]]  # what is drawn after each seed
 
 
 class Stream:
@@ -29,14 +26,28 @@ class Stream:
         return found
 
 
-_RUNNING: list[tuple[Branch, Drawn]] = []
+class Streams:
+    """The streams of a run, by what seeds them."""
+
+    def __init__(self) -> None:
+        self._drawn: dict[Hashable, list[tuple[str, Any]]] = {}
+        self.begun: list[Hashable] = []
+        """The seeds that were set, in order."""
+
+    def begin(self, seed: Hashable, words: str) -> Stream:
+        """Return the stream of a seed, from its beginning."""
+        self.begun.append(seed)
+        return Stream(self._drawn.setdefault(seed, []), words)
+
+
+_RUNNING: list[tuple[Branch, Streams]] = []
 
 
 @contextmanager
 def running(chance: Branch) -> Iterator[None]:
     """Let something make the random choices for a while."""
     check_nothing_runs()
-    _RUNNING.append((chance, defaultdict(list)))
+    _RUNNING.append((chance, Streams()))
     try:
         yield
     finally:
@@ -65,7 +76,7 @@ def current() -> Branch:
     return _RUNNING[0][0]
 
 
-def seeded(seed: Hashable, words: str) -> Stream:
-    """Return what the code that is followed draws after a seed, from the beginning."""
+def streams() -> Streams:
+    """Return the numbers that follow seeds in the code that is followed."""
     current()
-    return Stream(_RUNNING[0][1][seed], words)
+    return _RUNNING[0][1]

@@ -1,6 +1,5 @@
 """PyTorch's generators: new numbers until they are seeded, then those of the seed."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -9,7 +8,7 @@ import numpy as np
 
 from otspec.chance import Branch
 from otspec.conformance.following.order import Chosen, Pending, distinct
-from otspec.conformance.following.streams import Drawn, Stream
+from otspec.conformance.following.streams import Stream, streams
 from otspec.conformance.following.symbols import exponential_number, uniform_number
 from otspec.rules import GumbelCoupling
 
@@ -35,7 +34,7 @@ class TorchStreams:
 
     def __init__(self, chance: Branch) -> None:
         self.chance = chance
-        self._drawn: Drawn = defaultdict(list)
+        self._streams = streams()
         self._default: Stream | None = None
         self._now: Stream | None = None
         self._others: dict[int, _Known] = {}
@@ -48,7 +47,7 @@ class TorchStreams:
         return torch.default_generator
 
     def _of_seed(self, seed: int) -> Stream | None:
-        return None if seed >= NEW else Stream(self._drawn[seed], "torch.manual_seed")
+        return None if seed >= NEW else self._streams.begin(seed, "torch.manual_seed")
 
     @contextmanager
     def of(self, generator: Any) -> Iterator[None]:
