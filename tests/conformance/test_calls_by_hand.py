@@ -15,7 +15,7 @@ from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.evidence import dependence
 from otspec.conformance.evidence.batches import KernelBatches, SingleRows
-from otspec.conformance.evidence.dependence import CallPairs, RowPairs, taken
+from otspec.conformance.evidence.dependence import CallPairs, RowPairs, rows_apart, taken
 from otspec.conformance.exact_check import Drafted, drafted_ways, sample_of
 from otspec.conformance.keyed import Rows, noise_of
 from otspec.conformance.same_seed import SameSeed
@@ -44,11 +44,11 @@ def compared(monkeypatch, pairs, size, kind):
     def said(drafts):
         calls.append(drafts.drafts)
         places = np.arange(len(drafts.drafts))
-        return np.column_stack([np.full(len(places), len(calls) - 1), places])
+        return np.array([np.full(len(places), len(calls) - 1), places])
 
     def places(*answers):
-        found.append([[tuple(place) for place in each.tolist()] for each in answers])
-        return np.zeros(len(answers[0]), int)
+        found.append([[tuple(place) for place in each.T.tolist()] for each in answers])
+        return np.zeros(answers[0].shape[1], int)
 
     monkeypatch.setattr(dependence, "more_agree", places)
     object.__setattr__(made, "said", said)
@@ -128,7 +128,7 @@ def test_which_calls_are_compared(monkeypatch, size):
     ][:size]
     assert two == [(call, row + 1) for call, row in one]
     assert four == [(call, row + 1) for call, row in three]
-    assert CallPairs.ways[-1] == RowPairs.successive
+    assert CallPairs.ways[-1] == rows_apart(1)
     for (words, _), (one, two, three, four) in zip(CallPairs.ways[:-1], found, strict=True):
         assert independent(zip(one, two, strict=True))
         for (i, row), (j, same), (k, beside), (m, other) in zip(one, two, three, four, strict=True):
@@ -143,12 +143,14 @@ def test_which_calls_are_compared(monkeypatch, size):
     assert {each[:2] for each in starts} == {(0, 1), (0, 2), (1, 3)}
 
 
-A, B, C, D = (np.array(each) for each in ([[1, 2]], [[1, 3]], [[4, 3]], [[1, 2]]))
+A, B, C, D = (np.array(each) for each in ([1, 2], [1, 3], [4, 3], [1, 2]))
 
 
 def test_places_in_which_pairs_agree():
     # Of two places: a and b agree in one, c and d in none, a and d in both, c and b in one.
-    assert dependence.more_agree(A, B, C, D).tolist() == [1 + 0 - 2 - 1]
+    assert dependence.more_agree(*(each[:, None] for each in (A, B, C, D))).tolist() == [
+        1 + 0 - 2 - 1
+    ]
 
 
 def test_pairs_that_agree_more_are_counted_first_and_coins_stand_for_others():

@@ -21,6 +21,22 @@ ALIKE = 32  # rows one after another with the same drafts
 FRESH = "draw new random numbers for every row of every call, from what the call is given"
 
 
+def _shared(rows: str) -> tuple[str, str]:
+    return rows, f"random numbers shared by {rows}"
+
+
+def rows_apart(apart: int) -> tuple[str, str]:
+    """Return what is compared of rows so far apart, and the fault that explains it."""
+    return _shared("neighboring rows" if apart == 1 else f"rows {apart} apart")
+
+
+def calls_apart(apart: int) -> tuple[str, str]:
+    """Return what is compared of calls so far apart, and the fault that explains it."""
+    if apart == 1:
+        return "calls", "random numbers of one call used again in the next"
+    return f"calls {apart} apart", f"random numbers of one call used again {apart} calls later"
+
+
 def _parts(apart: int) -> int:
     return 3 if apart <= SHORT else 1
 
@@ -35,8 +51,7 @@ class Pairs(KernelBatches, ABC):
 
     calls = 4
     between: ClassVar[str]  # what depends on each other, in the plural
-    successive: ClassVar[tuple[str, str]]  # what follow each other, and the fault that explains it
-    ways: ClassVar[tuple[tuple[str, str], ...]]  # the same for all that are compared
+    ways: ClassVar[tuple[tuple[str, str], ...]]  # what is compared, and the fault that explains it
 
     @classmethod
     def statistics(cls, _kind: Kind, _case: Case) -> list[Statistic]:
@@ -66,27 +81,22 @@ class Pairs(KernelBatches, ABC):
         return taken(drawn, at[np.argsort(-often, kind="stable")[:2]])
 
     def said(self, sample: Sample) -> IntArray:
-        """Return what the verifier says of each row: its symbols, and what it accepts."""
+        """Return the symbols that the verifier says of each row, and what it accepts, by places."""
         answer = self.answer(sample)
-        marks = np.zeros(len(answer.texts), int) if answer.marks is None else answer.marks
-        return np.column_stack([answer.texts, marks])
+        marks = [] if answer.marks is None else [answer.marks]
+        return np.array([*answer.texts.T, *marks], dtype=np.int16)
 
 
 class RowPairs(Pairs):
     """Whether rows of a call depend on each other: by their drafts, or by their places."""
 
     between = "rows of a call"
-    successive = "neighboring rows", "random numbers shared by neighboring rows"
-    ways = tuple(
-        (rows, f"random numbers shared by {rows}")
-        for rows in (
-            "rows of different drafts",
-            "rows of equal drafts",
-            *successive[:1] * 3,
-            *(f"rows {apart} apart" for apart in ROWS_APART[1:] for _ in range(_parts(apart))),
-            "rows half a call apart",
-            "mirrored rows of a call",  # as far from its first row as from its last
-        )
+    ways = (
+        _shared("rows of different drafts"),
+        _shared("rows of equal drafts"),
+        *(rows_apart(apart) for apart in ROWS_APART for _ in range(_parts(apart))),
+        _shared("rows half a call apart"),
+        _shared("mirrored rows of a call"),  # as far from its first row as from its last
     )
 
     def compared(self, size: int) -> Iterator[IntArray]:
@@ -107,7 +117,7 @@ class RowPairs(Pairs):
             alike = given[one] == given[two]
             wanted = np.flatnonzero(alike if place else ~alike)[:size]
             i, j = one[wanted], two[wanted]
-            yield more_agree(first[i], first[j], second[i], second[j])
+            yield more_agree(first[:, i], first[:, j], second[:, i], second[:, j])
 
 
 class CallPairs(Pairs):
@@ -115,15 +125,9 @@ class CallPairs(Pairs):
 
     series = 2 * CALLS_APART
     between = "calls"
-    successive = "calls", "random numbers of one call used again in the next"
     ways = (
-        *(successive,) * 3,
-        *(
-            (f"calls {apart} apart", f"random numbers of one call used again {apart} calls later")
-            for apart in range(2, CALLS_APART + 1)
-            for _ in range(_parts(apart))
-        ),
-        RowPairs.successive,  # in many calls
+        *(calls_apart(apart) for apart in range(1, CALLS_APART + 1) for _ in range(_parts(apart))),
+        rows_apart(1),  # in many calls
     )
 
     def compared(self, size: int) -> Iterator[IntArray]:
@@ -131,12 +135,12 @@ class CallPairs(Pairs):
         half = min(CALLS_APART, size)
         frequent = self.frequent(2 * size)
         given = np.repeat(self.rng.integers(len(frequent.drafts), size=-(-size // half)), 2)
-        said = np.stack([self.said(taken(frequent, given)) for _ in range(2 * half)])
-        one, two = said[:, ::2], said[:, 1::2]
-        pairs = apart_in(len(said), range(1, CALLS_APART + 1))
-        ways = [(one[i], one[j], two[i], two[j]) for i, j in pairs]
-        for answers in (*ways, (one[::2], two[::2], one[1::2], two[1::2])):
-            yield more_agree(*(each.reshape(-1, said.shape[2])[:size] for each in answers))
+        said = np.stack([self.said(taken(frequent, given)) for _ in range(2 * half)], axis=1)
+        one, two = said[:, :, ::2], said[:, :, 1::2]
+        pairs = apart_in(2 * half, range(1, CALLS_APART + 1))
+        ways = [(one[:, i], one[:, j], two[:, i], two[:, j]) for i, j in pairs]
+        for answers in (*ways, (one[:, ::2], two[:, ::2], one[:, 1::2], two[:, 1::2])):
+            yield more_agree(*(each.reshape(len(said), -1)[:, :size] for each in answers))
 
 
 def taken(drafts: Sample, rows: IntArray) -> Sample:
@@ -158,5 +162,8 @@ def apart_in(count: int, distances: Sequence[int]) -> list[tuple[IntArray, IntAr
 
 def more_agree(a: IntArray, b: IntArray, c: IntArray, d: IntArray) -> IntArray:
     """Return in how many more places a and b, and c and d, agree than a and d, and c and b."""
-    agree: IntArray = (a == b).sum(1) + (c == d).sum(1) - (a == d).sum(1) - (c == b).sum(1)
-    return agree
+    agree = (a == b).view(np.int8) + (c == d)
+    agree -= a == d
+    agree -= c == b
+    more: IntArray = agree.sum(axis=0, dtype=np.int16)
+    return more
