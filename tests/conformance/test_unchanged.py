@@ -132,7 +132,7 @@ LIMITS = {
         "DTYPES": {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-6, "float64": 1e-9},
         "MOSTLY": 0.9, "MOST_RESERVED": 1_024,
     },
-    "cases.tasks": {"MANY_ROWS": 2**16, "GROSS": 4, "MOST_DRAFTED": 1_000},
+    "cases.tasks": {"MANY_ROWS": 2**16, "GROSS": 4, "MOST_GROSS": 0.15, "MOST_DRAFTED": 1_000},
     "check": {
         "BUDGET": 10**11, "VOCABULARY": 65_539, "ENTRIES": 2**24, "MOST_ENTRIES": 2**36,
         "MOST_BUDGET": 10**15, "MOST_TOKENS": 2**20, "LEAST": 1e-100,

@@ -44,6 +44,7 @@ DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, CallPairs)
 MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbols can be had
 SINGLE = "one row in each call"  # the name of a case
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
+MOST_GROSS = 0.15  # or from here on: two calls in three that share all numbers are farther off
 SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",
@@ -106,7 +107,7 @@ class Task(Frozen):
         if self.costly:
             return coarse
         gross = issubclass(self.batches, (Pairs, BesideOthers))
-        return min(GROSS * detect, coarse / 2) if gross else detect
+        return min(GROSS * detect, coarse / 2, MOST_GROSS) if gross else detect
 
     def placed(self, least: int, reserved: tuple[int, ...]) -> "Task":
         """Return the task with at least so many tokens, none of which is reserved."""

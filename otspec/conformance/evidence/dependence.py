@@ -102,8 +102,9 @@ class RowPairs(Pairs):
     def compared(self, size: int) -> Iterator[IntArray]:
         """Compare two rows, at places of all kinds if their drafts are equal, in two calls."""
         frequent = self.frequent(2 * size)
-        # The same drafts half a call apart, and to a mirror.
-        runs = np.arange(1 + size // (2 * ALIKE)) % len(frequent.drafts)
+        # Others in a quarter of the rows; the same half a call apart, and to a mirror.
+        others = np.arange(1 + size // (2 * ALIKE)) % 4 == 3
+        runs = np.where(others, len(frequent.drafts) - 1, 0)
         quarter = np.repeat(self.rng.permutation(runs), ALIKE)[: -(-size // 2)]
         given = np.tile(np.append(quarter, quarter[: size // 2][::-1]), 2)
         first, second = (self.said(taken(frequent, given)) for _ in range(2))
