@@ -110,7 +110,9 @@ def test_rows_of_other_texts_are_not_named_of_what_is_wrong_alone():
             texts[:, place] = last[:, 0]
         return texts
 
-    report = check(engine, kind="block", mode="pipeline", **QUICK | {"entries": 4_000})
+    # Alone the first token has (1, 4) / 5 in place of (1, 2) / 3: a total variation of 2/15.
+    closer = QUICK | {"entries": 4_000, "coarse": 0.12}
+    report = check(engine, kind="block", mode="pipeline", **closer)
     assert not report.passed
     assert {each.looks_like for each in report.findings} == {()}
 
