@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,6 @@ from batch_backends import INTERPRETED, library
 from otspec.batch import _triton
 from otspec.batch._array_api import sums
 from otspec.batch._array_api.library import library_of
-from otspec.batch._array_api.pooled.clock_pools import Light
 
 TESTS = ["test_batch_triton.py", "test_batch_backends.py", "test_batch_extreme_backends.py"]
 """Those that go through the kernels, or that know the backend torch-triton, in the interpreter."""
@@ -216,9 +216,10 @@ def test_the_kernels_are_machine_code_for_a_gpu(torch, launches, dtype, compiled
     draft, target = (row.to(getattr(torch, dtype)) for row in pair(torch, 2, 8_192))
     known = library_of(draft)
     one = known.narrowed(known.full((2, 1), 1.0))
-    rest = sums.Excess(sums.BrokenLine(known, one, one, one))
-    weight = sums.Mixture(one, sums.excess(known, one[:, 0], known.factor))
-    some = sums.the_target, sums.common(known), rest, weight, Light(known, one, one)
+    rest = sums.KnownWeight("line", known, (one, one, one), excess=True)
+    weight = replace(sums.excess(known, one[:, 0], known.factor), share=one)
+    light = sums.KnownWeight("light", known, (one, one), known.factor)
+    some = sums.the_target, sums.common(known), rest, weight, light
     launches.block_sums(known, draft, target, *some)
     blocks, tokens = known.full((2, 32), 1.0), known.numbers([1, 2])[:, None]
     launches.draw(known, draft, target, weight, blocks, one[:, 0], tokens)

@@ -63,7 +63,7 @@ def softmax(library: Library, logits: Array, temperatures: Array | float) -> Arr
 
 
 Form: TypeAlias = tuple[int, float, bool, bool, int]
-"""A weight as a kernel has it: :class:`Terms`, with the place of its kind and first number."""
+"""A weight as a kernel has it: :class:`KnownWeight`, by the places of its kind and first number."""
 TOGETHER = 8
 """How many weights are added up over the vocabulary in one reading: each holds registers."""
 
@@ -248,10 +248,9 @@ def _read(library: Library, draft: Array, *weights: KnownWeight) -> tuple[list[F
     forms: list[Form] = []
     numbers: list[Array] = []
     for weight in weights:
-        terms = weight.terms()
-        kind = kernels.KINDS.index(terms.kind)
-        forms.append((kind, terms.factor, terms.excess, terms.mixed, len(numbers)))
-        numbers += terms.numbers
+        mixed, kind = weight.share is not None, kernels.KINDS.index(weight.kind)
+        forms.append((kind, weight.factor, weight.excess, mixed, len(numbers)))
+        numbers += (*[weight.share] * mixed, *weight.numbers)
     lead = draft.shape[:-1]
     if not numbers:
         return forms, draft  # something on the device, which is not read
