@@ -15,10 +15,13 @@ def overlaps(library: Library, draft, target, scales) -> Array:
     if library.fused is not None and library.fused.takes(library, draft, target):
         return library.fused.overlaps(library, draft, target, scales)
     scales = library.narrowed(scales)
+    minimum = library.inner.minimum
+
+    def common_at(scale: Array) -> Weight:
+        return lambda draft, target: minimum(scale * draft, target)
+
     columns = (scales[..., j : j + 1] for j in range(scales.shape[-1]))
-    parts = _added(
-        library, draft, target, *(KnownWeight("scaled", library, (scale,)) for scale in columns)
-    )
+    parts = _added(library, draft, target, *map(common_at, columns))
     return library.widened(library.xp.stack(parts, axis=-1))
 
 
@@ -127,21 +130,21 @@ class KnownWeight:
     def _kept(self, draft, target) -> Array:
         if self.library is None:
             return draft if self.kind == "draft" else target
-        xp, minimum = self.library.xp, self.library.inner.minimum
-        if self.kind == "common":
-            return minimum(draft, target)
+        minimum = self.library.inner.minimum
+        if self.kind == "scaled":
+            if self.factor == 1:
+                return minimum(self.numbers[0] * draft, target)
+            product = draft * self.factor
+            product *= self.numbers[0]  # in place: fresh memory takes longer than the product
+            return minimum(product, target)
         if self.kind == "line":
             start, rise, top = self.numbers
             return minimum(target, minimum(start * draft + rise * target, top * draft))
-        scale = self.numbers[-1]
-        if self.kind == "light":
-            light = xp.where(draft <= self.numbers[0], draft, xp.zeros_like(draft)) * self.factor
-            return minimum(scale * light, target * self.factor)
-        if self.factor == 1:
-            return minimum(scale * draft, target)
-        product = draft * self.factor
-        product *= scale  # in place, since fresh memory takes longer than the product
-        return minimum(product, target)
+        if self.kind == "common":
+            return minimum(draft, target)
+        (edge, scale), xp = self.numbers, self.library.xp
+        light = xp.where(draft <= edge, draft, xp.zeros_like(draft)) * self.factor
+        return minimum(scale * light, target * self.factor)
 
 
 the_draft = KnownWeight("draft")
