@@ -139,10 +139,17 @@ class SequenceRacePolicy(Policy):
 
 def sequence_race(length: int, sequences: int) -> Policy:
     """Return the policy of so many distinct sequences."""
-
-    def grow(draft: Model, chance: Chance) -> list[Prefix]:
-        drafts = SequenceRace(draft, draft, length, sequences).draw(chance)
-        return [drafts.text(node) for node in range(len(drafts))]
-
-    title = "distinct sequences, as many as fit"
+    title, grow = "distinct sequences, as many as fit", _Drawn(length, sequences)
     return SequenceRacePolicy("sequence-race", title, grow, length, sequences=sequences)
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """The drafted texts of a race, as a program."""
+
+    length: int
+    sequences: int
+
+    def __call__(self, draft: Model, chance: Chance) -> list[Prefix]:
+        drafts = SequenceRace(draft, draft, self.length, self.sequences).draw(chance)
+        return [drafts.text(node) for node in range(len(drafts))]
