@@ -201,19 +201,16 @@ An engine that claims [the same text for the same
 seed](conformance_kinds.md#the-same-seed-the-same-text) must give the text of plain decoding.
 Each of these faults is found for all kinds that can have it; those marked *pipeline* need several
 steps. The cure of most: {usual}.
-
-| fault | what goes wrong |
-| --- | --- |"""
+"""
 
 
 def shared_noise() -> Iterator[str]:
-    """Yield the table of faults of engines that promise the same text for the same seed."""
+    """Yield the list of faults of engines that promise the same text for the same seed."""
     faults = [fault for fault in FAULTS.values() if fault.same_seed]
     usual = mode(fault.fix for fault in faults)
     yield OF_NOISE.format(usual=usual)
     for fault in faults:
-        name = fault.name + (" (pipeline)" if fault.pipeline else "")
-        yield row([name, fault.sentence])
+        yield f"- {fault.name}{' (pipeline)' if fault.pipeline else ''}"
 
 
 def _alarms() -> Iterator[str]:

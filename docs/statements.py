@@ -16,6 +16,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -206,7 +208,8 @@ def table() -> dict[str, list[tuple[str, list[str], list[Path]]]]:
     naming: dict[Reference, list[str]] = defaultdict(list)
     for module, path in modules().items():
         for reference in dict.fromkeys(named_in(path)):
-            naming[reference].append(module)
+            if "._" not in module:  # the same thing again, for arrays
+                naming[reference].append(module)
     marked: dict[Reference, list[Path]] = defaultdict(list)
     for path in tests():
         for reference in references(ast.get_docstring(parsed(path)) or ""):
@@ -266,7 +269,8 @@ def written() -> str:
     ]
     for title, rows in table().items():
         lines += ["", f"## {title}", "", "| statement | code | tests |", "| --- | --- | --- |"]
-        for statement, code, checks in rows:
+        for (code, checks), group in groupby(rows, key=itemgetter(1, 2)):
+            statement = ", ".join(row[0] for row in group)
             shown = [f"`{module.removeprefix('otspec.')}`" for module in code]
             code_links = _links([modules()[module] for module in code], shown)
             test_links = _links(checks, [path.stem.removeprefix("test_") for path in checks])

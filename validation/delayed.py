@@ -78,8 +78,8 @@ SHALLOW = models([(2, 2)])
            "It does so if both models agree about the first token.")  # fmt: skip
 @claim("delayed.late", "Late branching at the same budget", SHALLOW)
 def late_is_better(**pair):
-    """A rule from the root on keeps at least as many tokens where the path branches late as where
-    it branches at the root, of as many drafted tokens: recursive rejection of 1x3, against 2x1.
+    """A rule from the root on keeps at least as many tokens of late branches as of branches at the
+    root: recursive rejection of 1x3, against 2x1.
     Printed: Measured; argued from acceptance that falls with the depth."""
     late, early = (kept(rules.REJECTION, tree=tree, **pair) for tree in ("1x3", "2x1"))
     return at_least(late, early, "kept of 1x3, not 2x1")

@@ -28,6 +28,7 @@ HEADINGS = {
     Severity.DEGENERATE: "Degenerate cases: 0/0, nothing drafted, strictness at equality",
 }
 TOLD = {"Claimed": "claimed", "Counterexample": "fails", "Instead": "holds"}
+TOLD_OF = {Severity.MISPRINT: ("Claimed", "Instead"), Severity.DEGENERATE: ("Instead",)}
 BAR = r"\|"
 COLUMNS = ("claim", "where", "verdict", "instances", "worst slack", "seconds")
 HEAD = """<!doctype html>
@@ -107,7 +108,7 @@ def as_errata(findings: Iterable[Finding]) -> str:
     for severity, some in _by_severity(findings).items():
         if some:
             pages.append(f"## {HEADINGS[severity]}\n")
-            told = TOLD if severity is Severity.CONDITION else ("Claimed", "Instead")
+            told = TOLD_OF.get(severity, TOLD)
             pages += _sections(some) if severity is Severity.WRONG else [_table(some, told)]
     return "\n".join(pages)
 
@@ -150,13 +151,14 @@ def _by_severity(findings: Iterable[Finding]) -> dict[Severity, list[Finding]]:
 def _story(finding: Finding, *, brief: bool = False) -> dict[str, str]:
     """Return the parts of what is said about a refuted claim; those without a text are left out."""
     claim, parts = finding.claim, {"Claimed": finding.claim.statement}
-    parts |= {"Printed": "" if brief else claim.printed, "Counterexample": _told(finding.outcome)}
+    found = _told(finding.outcome)
+    found = found.replace(" after every prefix", "") if brief else found
+    parts |= {"Printed": "" if brief else claim.printed, "Counterexample": found}
     if claim.corrected and finding.corrected:
         parts["Explained"] = claim.corrected.explained
         told = _told(finding.corrected, before="It is refuted: ", brief=brief)
         parts["Instead"] = f"{claim.corrected.statement} {told}".strip()
-    every = " after every prefix" if brief else ""
-    return {name: text.replace(every, "") for name, text in parts.items() if text}
+    return {name: text for name, text in parts.items() if text}
 
 
 def _told(outcome: Outcome, before: str = "", *, brief: bool = False) -> str:

@@ -39,8 +39,7 @@ def is_a_probability(**pair):
 
 @corrected("spectr_gbv.chance", Severity.MISPRINT)
 def capped_is_that_of_blocks(draft, target, length):
-    r"""$\min(1, h)$ is the probability with which block verification of the preprint keeps that
-    beginning: $h > 1$ exactly where $\Delta > 0$, and there that one is 1."""
+    r"""$\min(1, h)$ is one: with it the preprint's block verification keeps that beginning."""
     for head, upper, lower in heads(target, draft, length):
         parts = [part(target, draft, head) for part in (blocks.remaining, blocks.rejected)]
         wanted = blocks.at_most_one(*parts) if any(parts) else ONE

@@ -137,10 +137,6 @@ def check(
     progress : callable, optional
         Called after each case with how many are done, and how many there are.
 
-    Returns
-    -------
-    Report
-
     Raises
     ------
     ValueError

@@ -219,7 +219,12 @@ def test_reports_say_what_was_found():
     assert "Holds on 1,000" not in wrong
     assert f"| `{other.id}` |" in tables
     rows = [line for line in tables.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in rows} == {5}
+    assert "1/3, not 2/3" not in tables
+    errata = report.as_errata([finding(bad, Evidence(5), Severity.CONDITION)])
+    rows = [line for line in errata.splitlines() if line.startswith("|")]
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in rows} == {6}
+    assert "1/3, not 2/3" in errata
 
 
 def test_html_escapes_what_it_is_given():

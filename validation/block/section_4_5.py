@@ -41,7 +41,8 @@ claim("block.alg3", "Algorithm 3, lines 14 and 16, section 4", MODELS,
       r"(algorithm 1, line 3), it is missing from $p_{res}^{x^j}$ and $M_b(\cdot | x^j)$; if "
       r"$x^j$ is to contain it, $j$ must run from $\tau$ to $L - 1$. See block.alg3b for a third "
       "reading.")(partial(lossless, verify=ba.block_verify_as_printed))  # fmt: skip
-corrected("block.alg3", Severity.MISPRINT, MODELS, WHOLE)(valid)
+corrected("block.alg3", Severity.MISPRINT, MODELS,
+          "With probabilities of whole prefixes it is, as in `block.alg3b`.")(valid)  # fmt: skip
 claim("block.alg3b", "Algorithm 3, line 16, with the convention of section 2", AFTER_ZERO,
       r"BlockVerify is lossless if $X^\tau$ is a context left out of the notation: with the "
       r"residuals (10) of the models $M_b(\cdot | X^\tau)$ and $M_s(\cdot | X^\tau)$.",
@@ -113,8 +114,8 @@ def resampled_block(target, draft, length):
 @claim("block.eq10", "(10), section 4", MODELS)
 def residuals(target, draft, length, in_use=False):
     r"""$p_{res}^{x^i}$ is a distribution for all $i \le L$ and all $x^i$.
-    Corrected: It is one if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3 (corrected) never draws
-    from it where it is 0/0."""
+    Corrected: $p_{res}^{x^i}$ is a distribution if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3
+    (corrected) never draws from it where it is 0/0."""
     found = outcomes(ba.block_verify, target, draft, length)
     drawn = collect((each.output[:depth], each.mass)
                     for each in found for depth in range(each.accepted, length))  # fmt: skip
@@ -217,8 +218,8 @@ def asks_only_what_is_scored(target, draft, length, block):
 @corrected("block.sec5", Severity.WRONG, models(LOOPS, note="two iterations"), tries=LATER)
 @claim("block.sec5", "Section 5, block efficiency; abstract", FIRST_UNCERTAIN)
 def block_efficiency(target, draft, length, tries=((ba.block_verify, 1), (ba.block_verify, 2))):
-    r"""BlockVerify improves block efficiency over TokenVerify: after any number of iterations
-    algorithm 1 has decoded at least as many tokens in expectation.
+    r"""BlockVerify has decoded at least as many tokens in expectation as TokenVerify after any
+    number of iterations.
     Printed: 'Consistent improvements over speculative decoding on a wide variety of tasks', 'a
     better draft verification algorithm'. What is proved is about one block (theorem 1); the next
     block has the residual distributions as its target.

@@ -63,7 +63,7 @@ def in_rounds(equation, draft, target, k, states=after, rounds=range):
 @claim("mcsd.eq3", "eq. (3), appendix A", CASES)
 def residuals_are_defined(draft, target, k, reached=False):
     r"""For any $p$, $q$, $n \le k$: $q_0 = q$, $q_n \propto (q_{n-1} - p)_+$ are distributions.
-    Corrected: They are defined as long as $q_{n-1} \ne p$."""
+    Corrected: $q_n$ is defined as long as $q_{n-1} \ne p$."""
     run, known = alg1(draft, target, k), list(residuals(target, draft, k))
     claimed = [n for n in range(k + 1) if not reached or rejected(run, n, target)]
     equal(len(known), len(claimed), "how many are not 0/0")

@@ -155,8 +155,8 @@ def drawn_one_by_one(draft, k, any_k=True):
 def steps_are_defined(draft, target, k, always=True):
     """Every step of Algorithm 2 is defined for k up to the support of p: p then has mass left.
     Printed: The line is printed without a condition.
-    Corrected: It has, unless all k drafts were rejected and k equals the support of p; then p is
-    not read any more."""
+    Corrected: p has mass left unless all k drafts were rejected and k equals the support of p; then
+    p is not read any more."""
     for x in nt.distinct(draft, k):
         refused, defined = algorithms.rejection_distinct(target, draft, x).reach(k) > 0, False
         with suppress(algorithms.Undefined):

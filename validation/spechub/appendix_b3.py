@@ -56,7 +56,7 @@ def of_others(draft, target, claimed, i=None):
 def theorem_3(draft, target, strictly=True):
     r"""SpecHub has a higher acceptance rate in the second draft than RRS if
     $p(a)/(1 - p(a)) > 1 - \alpha$, with $\alpha = \sum_x \min(p(x), q(x))$.
-    Corrected: Under that condition SpecHub accepts the second draft at least as often as RRS;
+    Corrected: Under the condition SpecHub accepts the second draft at least as often as RRS;
     strictly more often if some token $x \ne a$ has $q(x) - \min(p(x), q(x)) > (1 - \alpha) p(x) >
     0$."""
     rejected, hub = 1 - overlap(draft, target), Hub(draft, target)
@@ -143,8 +143,8 @@ def needed(draft, target):
 def theorem_4(draft, target, strictly=True):
     r"""SpecHub accepts more in all than OTM with two independent drafts if $p(a) > 1/2$.
     Printed: Section 4 also has the condition as 1/(1 − q(a)) > 2, the same (its q is the draft).
-    Corrected: If $p(a) \ge 1/2$, it accepts at least as much; strictly more if some token
-    $x \ne a$ has $p(x) > 0$ and $q(x) > 1 - (1 - p(x))^2$."""
+    Corrected: If $p(a) \ge 1/2$, SpecHub accepts at least as much as OTM; strictly more if some
+    token $x \ne a$ has $p(x) > 0$ and $q(x) > 1 - (1 - p(x))^2$."""
     hub = Hub(draft, target)
     if 2 * hub.p < 1 or (strictly and 2 * hub.p == 1):
         return None
@@ -177,7 +177,7 @@ def contained(draft, target):
 @claim("spechub.secB.3h", "Proof of theorem 4, the conclusion", UNCERTAIN)
 def doubled(draft, possible=False):
     r"""For $x \ne a$, $\frac{p(x)}{1 - p(a)} > 2 p(x)$ exactly if $p(a) > 1/2$.
-    Corrected: For $p(x) > 0$; otherwise the two are equal."""
+    Corrected: That needs $p(x) > 0$; otherwise both sides are 0."""
     hub = Hub(draft, draft)
     for x, p, _ in hub.others:
         more, what = p / (1 - hub.p), f"whether {p / (1 - hub.p)} > {2 * p} for token {x}"

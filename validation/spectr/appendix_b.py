@@ -147,7 +147,7 @@ claim("spectr.fig4c", "Fig. 4, appendix B", points(TENTH_AND_MORE, range(1, 17))
       "optimum.", printed="For no particular k; the single draft is included here.")(
     worse := lambda b, k: above(curves(b, k)[0], curves(b, k)[2], "alpha_k"))  # fmt: skip
 corrected("spectr.fig4c", Severity.DEGENERATE, points(TENTH_AND_MORE, range(2, 17)),
-          r"It accepts less for $k \ge 2$; one draft is accepted equally often."
+          r"k-Seq accepts less for $k \ge 2$; one draft is accepted equally often."
 )(worse)  # fmt: skip
 claim("spectr.fig4d", "Fig. 4, appendix B", points((ONE,), range(1, 101)),
       "For $p = Ber(1/4)$ and $q = Ber(1)$ k-Seq accepts as much as the optimum.")(

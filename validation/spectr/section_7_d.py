@@ -24,7 +24,7 @@ def decoded(draft, target, length, k, plan, gather=tuple):
 @claim("spectr.alg3", "Algorithm 3, section 7", models(((2, 2),)).each(k=(2,), plan=PLANS))
 def sets_continue(target, **at):
     r"""Algorithm 3, with the drafts of (7) and a plan from a linear program or from Algorithm 2, is
-    lossless: each decoded token has the large model's law, given those before it.
+    lossless.
 
     Printed: Step 11: let $S_{next} = \{z^{2:L} | z \in S, z(1) = Y\}$ be the set of sub-sequences;
     equal ones count once. (In step 2 the drafts are a multiset.)"""

@@ -18,28 +18,37 @@ from otspec.conformance.cases.generated import (
     history_case,
 )
 from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.warping import Warped, engine_settings, logits_of, warped_by, words_of
+from otspec.conformance.cases.warping import (
+    Warped,
+    engine_settings,
+    shifted_logits,
+    warped_by,
+    words_of,
+)
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import (
     BesideOthers,
     BesideRejected,
+    FewRows,
     KernelBatches,
     SingleRows,
     StepBatches,
     long_call,
 )
-from otspec.conformance.evidence.dependence import CallPairs, DraftPairs, Pairs, RowPairs, SlotPairs
+from otspec.conformance.evidence.dependence import CallPairs, Pairs, RowPairs
 from otspec.conformance.evidence.statistics import Statistic
 
 MANY_ROWS = 1 << 16  # rows of one call before those that are counted: over 16 bits
-DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
+DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, CallPairs)
 """Of what in calls is asked whether it depends on each other."""
 MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbols can be had
 SINGLE = "one row in each call"  # the name of a case
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
+MOST_GROSS = 0.15  # or from here on: two calls in three that share all numbers are farther off
 SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",
+    "few": "what only calls of a few rows show, or calls of rows that all lack drafts",
     "long": "an index of rows or entries that overflows in a long call",
     "history": "a state of penalties, bad words or a grammar that is not that of the text before "
     "each draft, because it is that of the block's beginning or counts a token twice",
@@ -82,7 +91,8 @@ class Task(Frozen):
     def special(self) -> str | None:
         """What only this case has, one of :data:`SPECIAL`; None if it is as small as may be."""
         past = isinstance(self.law, WithHistory)
-        there = (self.large, self.batches is SingleRows, self.before > 0, past)
+        few = (self.batches is SingleRows, self.batches is FewRows)
+        there = (self.large, *few, self.before > 0, past)
         return next((name for name, has in zip(SPECIAL, there, strict=True) if has), None)
 
     @property
@@ -97,7 +107,7 @@ class Task(Frozen):
         if self.costly:
             return coarse
         gross = issubclass(self.batches, (Pairs, BesideOthers))
-        return min(GROSS * detect, coarse / 2) if gross else detect
+        return min(GROSS * detect, coarse / 2, MOST_GROSS) if gross else detect
 
     def placed(self, least: int, reserved: tuple[int, ...]) -> "Task":
         """Return the task with at least so many tokens, none of which is reserved."""
@@ -128,33 +138,35 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         steps = library.plain_cases(kind, uneven, "two steps")
     single = library.plain_cases(kind, uneven, SINGLE)
     differing = library.plain_cases(kind, uneven, pairs=None)
+    few = library.taken_cases(kind, [library.few_rows(uneven)], uneven)
     return [
-        *_cases(verifier, kind, cases, vocabulary),
+        *_cases(verifier, kind, cases),
         *(Task(verifier, kind, case, case, StepBatches) for case in steps),
-        *_pairs(
-            verifier, kind, library.taken_cases(kind, [shared], uneven), (*DEPENDENT, DraftPairs)
-        ),
+        *_pairs(verifier, kind, library.taken_cases(kind, [shared], uneven), DEPENDENT),
         *(Task(verifier, kind, case, case, SingleRows) for case in single),
+        *(Task(verifier, kind, case, case, FewRows) for case in few),
         *_long_calls(verifier, kind, differing, vocabulary, entries),
     ]
 
 
 def followable(tasks: Sequence[Task]) -> list[Task]:
     """Return tasks whose drafts can be followed: where they are too many with fewer symbols."""
-    few = {_settings_of(each.case) for each in tasks if not _too_many(each.kind, each.case)}
+    simple = (each.case for each in tasks if not _too_many(each.kind, each.case))
+    few = {pair for case in simple for pair in _settings_of(case)}
     found = []
     for task in tasks:
         case = task.case
         if isinstance(case, Warped):
             # Models that are warped are not made narrower: those with fewer symbols are there, too.
-            if not _too_many(task.kind, case) or _settings_of(case) not in few:
+            if not _too_many(task.kind, case) or not _settings_of(case) <= few:
                 found.append(task)
             continue
         if case.variants > 1 and not task.costly:  # one row is handed over: each pair has its case
             continue
         while not task.costly and case.n > 2 and _too_many(task.kind, case):
             case = narrowed(case)
-        found.append(task if case is task.case else replace(task, case=case, law=case))
+        if task.verifier.uneven or not library.needs_lengths(task.kind, case):
+            found.append(task if case is task.case else replace(task, case=case, law=case))
     return found
 
 
@@ -163,11 +175,12 @@ def _too_many(kind: Kind, case: Case) -> bool:
     return bool(sets * case.n ** len(kind.parents) > MOST_DRAFTED)
 
 
-def _settings_of(case: Case) -> str:
-    given = (
-        (case.settings, case.draft_settings, case.allowed.all()) if isinstance(case, Warped) else ()
-    )
-    return repr(given)
+def _settings_of(case: Case) -> set[str]:
+    """Return how the pairs of models of a case are warped and masked."""
+    if not isinstance(case, Warped):
+        return set()
+    pairs = zip(case.settings, case.draft_settings, case.allowed, strict=True)
+    return {repr((*settings, bool(allowed.all()))) for *settings, allowed in pairs}
 
 
 def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
@@ -177,8 +190,8 @@ def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
     return [Task(verifier, kind, case, case, BesideRejected) for case in cases if most < case.n]
 
 
-def _cases(verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int) -> list[Task]:
-    return [Task(verifier, kind, case, case, large=case.vocabulary >= vocabulary) for case in cases]
+def _cases(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
+    return [Task(verifier, kind, case, case, large=case.vocabulary > case.n) for case in cases]
 
 
 def _pairs(
@@ -230,7 +243,7 @@ def engine_tasks(
         *_pairs(engine, generated, [alike], DEPENDENT),
         Task(engine, generated, single, single, SingleRows),
         *_long_calls(engine, generated, differing, vocabulary, entries),
-        *_cases(engine, generated, cases, vocabulary),
+        *_cases(engine, generated, cases),
         *beside,
     ]
     return [
@@ -252,7 +265,7 @@ def _histories(engine: Engine, kind: Kind) -> list[Task]:
 def _warped(task: Task, engine: Engine, turn: int) -> Task:
     """Return a task with as much of warping as an engine takes, and has only one meaning."""
     case = task.case
-    logits = plain(engine.form.own(logits_of(case.target))).astype(float)
+    logits = plain(engine.form.own(shifted_logits(case, "target"))).astype(float)
     pairs = engine_settings(tuple(engine.wanted), turn, logits, case.vocabulary)
     # Of tokens that share a symbol's probability warping leaves other shares.
     if not pairs or case.sizes.max() > 1:
