@@ -52,7 +52,7 @@ def test_drafts_that_do_not_count_are_named_where_they_are_kept(mode):
 @pytest.mark.parametrize("mode", ["kernel", "exact"])
 def test_garbage_that_is_looked_at_is_perhaps_padding(mode):
     """Only tokens are told; what would have been drafted is verified right, and garbage is not."""
-    report = check(token_alone, mode=mode, **QUICK)
+    report = check(token_alone, mode=mode, **QUICK | {"detect": 0.07})
     named = {(each.looks_like, each.perhaps) for each in report.findings if each.observed}
     assert named == {(PADDING, True)}
     assert all("garbage" in each.case for each in report.findings)
