@@ -165,13 +165,10 @@ def _said(machine: Any, rule: RightRule, kind: Texts, case: Case) -> Array:
             if not said:
                 stays[begins] = stays.get(begins, 0.0) + mass
                 continue
-            rest, place = left - len(said), 0
-            for symbol in said:
-                place = place * n + symbol
-            following = goes_on(*begins, rest) if rest else WHOLE
-            # The texts that begin with this one stand next to each other.
-            law[place * n**rest : (place + 1) * n**rest] += mass * following[:-1]
-            law[-1] += mass * following[-1]
+            rest = left - len(said)
+            following = mass * (goes_on(*begins, rest) if rest else WHOLE)
+            law[:-1].reshape((n,) * left)[said] += following[:-1].reshape((n,) * rest)
+            law[-1] += following[-1]
         return law, stays
 
     @cache
