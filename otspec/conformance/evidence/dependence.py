@@ -144,21 +144,15 @@ class CallPairs(Pairs):
         half = min(CALLS_APART, size)
         frequent = self.frequent(2 * size)
         given = self.rng.integers(len(frequent.drafts), size=-(-size // half))
-        rows = [
-            np.append(2 * each, 2 * each + 1)
-            for pair in self.mixed(frequent, given)
-            for each in pair
-        ]
-        given = np.repeat(given, 2)
-        said = np.stack([self.said(taken(frequent, given)) for _ in range(2 * half)], axis=1)
+        drafts = np.repeat(given, 2)
+        said = np.stack([self.said(taken(frequent, drafts)) for _ in range(2 * half)], axis=1)
         one, two = said[:, :, ::2], said[:, :, 1::2]
         pairs = apart_in(2 * half, range(1, CALLS_APART + 1))
         ways = [(one[:, i], one[:, j], two[:, i], two[:, j]) for i, j in pairs]
-        for i, j in (
-            *zip(rows[::2], rows[1::2], strict=True),
-            (slice(0, None, 2), slice(1, None, 2)),
-        ):
-            ways += [(said[:, ::2, i], said[:, ::2, j], said[:, 1::2, i], said[:, 1::2, j])]
+        rows = [[np.append(2 * i, 2 * i + 1) for i in pair] for pair in self.mixed(frequent, given)]
+        one, two = said[:, ::2], said[:, 1::2]
+        for i, j in (*rows, np.arange(len(drafts)).reshape(-1, 2).T):
+            ways += [(one[:, :, i], one[:, :, j], two[:, :, i], two[:, :, j])]
         for answers in ways:
             yield more_agree(*(each.reshape(len(said), -1)[:, :size] for each in answers))
 
