@@ -236,7 +236,8 @@ def _harmless(found: list[Measured]) -> Iterator[str]:
     for name, group in harmless.items():
         right = all(each.distance < ROUNDED for each in group)
         far = "0" if right else _range([each.distance for each in group], 5)
-        yield row([name, ", ".join(each.rule.name for each in group), far])
+        names = ", ".join(each.rule.name for each in group)
+        yield row([name, names if len(group) < 4 else f"{len(group)} rules", far])
 
 
 def written(rules: Iterable[RightRule] = RIGHT_RULES) -> str:

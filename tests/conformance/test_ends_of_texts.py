@@ -52,7 +52,7 @@ def test_drafts_that_do_not_count_are_named_where_they_are_kept(mode):
 @pytest.mark.parametrize("mode", ["kernel", "exact"])
 def test_garbage_that_is_looked_at_is_perhaps_padding(mode):
     """Only tokens are told; what would have been drafted is verified right, and garbage is not."""
-    report = check(token_alone, mode=mode, **QUICK)
+    report = check(token_alone, mode=mode, **QUICK | {"detect": 0.07})
     named = {(each.looks_like, each.perhaps) for each in report.findings if each.observed}
     assert named == {(PADDING, True)}
     assert all("garbage" in each.case for each in report.findings)
@@ -110,7 +110,9 @@ def test_rows_of_other_texts_are_not_named_of_what_is_wrong_alone():
             texts[:, place] = last[:, 0]
         return texts
 
-    report = check(engine, kind="block", mode="pipeline", **QUICK | {"entries": 4_000})
+    # Alone the first token has (1, 4) / 5 in place of (1, 2) / 3: a total variation of 2/15.
+    closer = QUICK | {"entries": 4_000, "coarse": 0.12}
+    report = check(engine, kind="block", mode="pipeline", **closer)
     assert not report.passed
     assert {each.looks_like for each in report.findings} == {()}
 

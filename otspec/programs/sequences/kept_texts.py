@@ -141,7 +141,7 @@ class KeptTexts(Frozen, ABC):
         return np.column_stack(np.unravel_index(self.places[length], shape)).astype(np.intp)
 
 
-class WholeBlock:
+class _WholeBlock:
     """How likely what is kept may begin with each text, A(s): the whole block is corrected.
 
     Then A(s) ≤ M_b(s), and A(s) ≥ Σ_y A(sy) (Theory, 8).
@@ -186,7 +186,7 @@ class WholeBlock:
         return tuple(level - aim for level, aim in zip(kept, wanted, strict=True))
 
 
-class OneToken(WholeBlock):
+class _OneToken(_WholeBlock):
     """One token, after which the plain target follows: A(sy) ≤ A(s) M_b(y | s) (Theory, 9)."""
 
     def left(self, prices: Levels, wanted: Levels, n: int) -> Number:
@@ -239,7 +239,7 @@ def next_tokens(wanted: Levels, length: int, n: int) -> Array:
     return wanted[length] / np.where(shorter > 0, shorter, 1)
 
 
-CORRECTIONS = {"block": WholeBlock(), "one": OneToken()}
+CORRECTIONS = {"block": _WholeBlock(), "one": _OneToken()}
 """By name: the whole block, or one token."""
 
 
