@@ -149,9 +149,10 @@ class CallPairs(Pairs):
         one, two = said[:, :, ::2], said[:, :, 1::2]
         pairs = apart_in(2 * half, range(1, CALLS_APART + 1))
         ways = [(one[:, i], one[:, j], two[:, i], two[:, j]) for i, j in pairs]
-        rows = [[np.append(2 * i, 2 * i + 1) for i in pair] for pair in self.mixed(frequent, given)]
+        rows = np.arange(len(drafts)).reshape(-1, 2)
+        pairs = [(rows[i].ravel(), rows[j].ravel()) for i, j in self.mixed(frequent, given)]
         one, two = said[:, ::2], said[:, 1::2]
-        for i, j in (*rows, np.arange(len(drafts)).reshape(-1, 2).T):
+        for i, j in (*pairs, (rows[:, 0], rows[:, 1])):
             ways += [(one[:, :, i], one[:, :, j], two[:, :, i], two[:, :, j])]
         for answers in ways:
             yield more_agree(*(each.reshape(len(said), -1)[:, :size] for each in answers))
