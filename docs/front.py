@@ -1,4 +1,4 @@
-"""The pictures of the front page, for light and for dark pages: ``python docs/front.py``."""
+"""The pictures that explain the idea, for light and for dark pages: ``python docs/front.py``."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ INKS = {"light": "#222222", "dark": "#e6e6e6"}
 
 KEPT, REPLACED = "#0072B2", "#D55E00"
 DRAFT, TARGET = (0.5, 0.3, 0.2), (0.1, 0.6, 0.3)
+EXAMPLE = {"draft": (16, 8, 8), "selected": (8, 11, 13), "target": (4, 11, 17)}
+"""The example of the page on pooled selection, in parts of 32."""
 
 
 def main() -> None:
@@ -38,6 +40,8 @@ def main() -> None:
             one, two = figure.subplots(1, 2, width_ratios=(1.25, 1))
             one_draft(one, ink)
             two_drafts(two, ink)
+        with drawn(FOLDER / f"selection-{page}.svg", page, (8.2, 3.1)) as figure:
+            selection(figure.subplots(), ink)
 
 
 @contextmanager
@@ -92,6 +96,28 @@ def two_drafts(panel: Axes, ink: str) -> None:
                    textcoords="offset points", fontsize="small")  # fmt: skip
     panel.set_title("Two drafts: at most 0.75 + 0.10 = 0.85", loc="left", color=ink)
     panel.set(xticks=[], xlim=(-0.35, 1.7), ylim=(0, 1.02))
+    panel.grid(visible=False)
+
+
+def selection(panel: Axes, ink: str) -> None:
+    """Draw draft, selected draft and target as bars, and which part of the selected is kept."""
+    for place, (name, masses) in enumerate(EXAMPLE.items()):
+        for token, mass in enumerate(masses):
+            at = token + 0.26 * (place - 1)
+            kept = min(mass, EXAMPLE["target"][token]) if name == "selected" else 0
+            more = {"hatch": "////", "edgecolor": REPLACED} if kept else {"edgecolor": ink}
+            panel.bar(at, mass - kept, 0.23, bottom=kept, facecolor="none", **more)
+            panel.bar(at, kept, 0.23, color=KEPT)
+            panel.text(at, kept / 2, "kept" * bool(kept), color="white", ha="center", va="center")
+            panel.annotate(f"{name}\n{mass}/32", (at, mass), (0, 2), textcoords="offset points",
+                           ha="center", fontsize="small")  # fmt: skip
+    panel.text(0.15, 7.2, "replaced by fox", color=REPLACED)
+    panel.set_title(
+        "The selected draft is kept with probability 4/32 + 11/32 + 13/32 = 28/32",
+        loc="left", color=ink,
+    )  # fmt: skip
+    panel.set_xticks(range(3), ["cat", "dog", "fox"])
+    panel.set(yticks=[], xlim=(-0.5, 2.5), ylim=(0, 21))
     panel.grid(visible=False)
 
 

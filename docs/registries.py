@@ -12,7 +12,7 @@ import otspec
 from otspec import blocks
 from otspec._base.registry import Registry
 from otspec.files import small_formats, trace_formats
-from otspec.rules import RULES
+from otspec.rules import RULES, RecursiveRejectionIndependent
 from otspec.rules.base.rule import Rule
 
 TABLES = Path(__file__).parent / "tables"
@@ -35,7 +35,8 @@ def rules() -> str:
 
 def rule_row(rule: type[Rule]) -> list[str]:
     """Return what the table says of a rule."""
-    law = "any" if rule.law_class is None else f"`{rule.law_class.name}`"
+    anything = "independent" if rule is RecursiveRejectionIndependent else "any"
+    law = f"`{rule.law_class.name}`" if rule.law_class else anything
     k = "any" if rule.only_k is None else str(rule.only_k)
     names = [f"`{rule.__name__}`", f"`{rule.name}`", rule.title]
     if rule.batch not in (None, rule.name.replace("-", "_")):

@@ -16,29 +16,31 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "statements.md"
 PAGES = {
     "theory": "Theory",
-    "pooled": "Pooled selection",
+    "pooled_proofs": "Pooled selection",
     "pooled_beyond": "Beyond i.i.d. drafts",
     "different_drafts": "Different drafts",
     "cones": "Cones",
     "programs": "Linear programs",
     "auditing": "Audits",
-    "conformance": "Conformance",
+    "conformance_statistics": "Conformance",
 }
 """The pages with numbered statements, by file, in the order of the table."""
-TESTS = 2
+TESTS = 1
 """So many tests are listed of a statement, or all that name it."""
 PAPERS = ("SpecTr", "Canonical", "SpecHub", "Block", "MCSD")
 
 _STATEMENT = re.compile(r"^\*\*(?:Proposition )?(\d+) \((.+?)\)\.\*\*", re.MULTILINE)
 _NUMBERS = r"\d+(?:(?:, | and |–|-)\d+)*"
 _ALIASES = {
-    "pooled selection": "pooled",
+    "pooled": "pooled_proofs",
     "beyond": "pooled_beyond",
     "beyond i.i.d.": "pooled_beyond",
     "different": "different_drafts",
@@ -206,7 +208,8 @@ def table() -> dict[str, list[tuple[str, list[str], list[Path]]]]:
     naming: dict[Reference, list[str]] = defaultdict(list)
     for module, path in modules().items():
         for reference in dict.fromkeys(named_in(path)):
-            naming[reference].append(module)
+            if "._" not in module:  # the same thing again, for arrays
+                naming[reference].append(module)
     marked: dict[Reference, list[Path]] = defaultdict(list)
     for path in tests():
         for reference in references(ast.get_docstring(parsed(path)) or ""):
@@ -261,13 +264,13 @@ def written() -> str:
     lines = [
         "# Statements and their code",
         "",
-        "This page is for readers who want the code of a statement of the [theory](theory.md) or",
-        "of the papers, and its tests. `python docs/statements.py` writes it from the first lines",
-        "of the modules, and a test compares the two.",
+        "This page leads from a statement of the [theory](theory.md) or of a paper to its code and",
+        "a test. `python docs/statements.py` writes it from the first lines of the modules.",
     ]
     for title, rows in table().items():
         lines += ["", f"## {title}", "", "| statement | code | tests |", "| --- | --- | --- |"]
-        for statement, code, checks in rows:
+        for (code, checks), group in groupby(rows, key=itemgetter(1, 2)):
+            statement = ", ".join(row[0] for row in group)
             shown = [f"`{module.removeprefix('otspec.')}`" for module in code]
             code_links = _links([modules()[module] for module in code], shown)
             test_links = _links(checks, [path.stem.removeprefix("test_") for path in checks])

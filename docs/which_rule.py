@@ -149,8 +149,8 @@ def one_tree() -> str:
         (words, _named("blocks", name, batch), iid[key], distinct[key])
         for key, (words, name, batch) in names.items()
     ]
-    found.append(("optimum with one corrected token", "", iid[most], distinct[most]))
-    return _table(("rule", "name", "keeps of i.i.d. drafts", "of distinct ones"), found)
+    found.append(("optimum with one correction token", "", iid[most], distinct[most]))
+    return _table(("rule", "name", "keeps of i.i.d. drafts", "of distinct drafts"), found)
 
 
 def _named(module: str, rule: str, function: str | None) -> str:

@@ -153,6 +153,8 @@ class Branch(Chance):
         """For each choice, which option of how many was taken."""
         self.refusal: CannotFollowError | None = None
         self._seen: list[Any] = [] if seen is None else seen
+        self.idle = False
+        """Whether to take the likeliest option, of no choice that is followed."""
 
     @property
     def mass(self) -> Number:
@@ -166,6 +168,8 @@ class Branch(Chance):
 
     def choose(self, masses: Sequence[Number] | Array) -> int:
         """Return this branch's index; ``CannotFollowError`` for masses that are no such."""
+        if self.idle:
+            return max(range(len(masses)), key=masses.__getitem__)
         if len(self.taken) == len(self._seen):
             self._open(masses)
         return self._take(len(masses))
@@ -179,6 +183,8 @@ class Branch(Chance):
         return [way for way in ways if not (isinstance(way[1], float) and way[1] < light)]
 
     def _accepts(self, wanted: Number, offered: Number) -> bool:
+        if self.idle:
+            return 2 * wanted > offered
         if len(self.taken) == len(self._seen):
             self._open((offered - wanted, wanted))
         return self._take(2) == 1

@@ -93,10 +93,16 @@ def direct() -> set[str]:
 def blame(environment: Environment, failing: list[str]) -> list[str]:
     """Return one line for each package with whose locked version some failing tests pass.
 
-    The packages that differ from the lock are put back one by one, and the failing tests are run
-    again each time.
+    The failing tests run again unchanged first. Then the packages that differ from the lock are put
+    back one by one, and the tests that failed twice run again each time.
     """
     lock, lines = locked(), []
+    twice = environment.failures(failing)
+    if passing := [test for test in failing if test not in twice]:
+        lines.append(
+            f"{len(passing)} of the tests passed when run again unchanged, first: {passing[0]}"
+        )
+    failing = twice
     changed = {
         name: version
         for name, version in environment.versions().items()

@@ -206,3 +206,15 @@ def test_a_last_choice_has_all_its_ways_at_once():
     with pytest.raises(CannotFollowError, match="it chooses among chances"):
         branch.every((0, 0))
     assert branch.refusal is not None
+
+
+def test_an_idle_branch_takes_the_likeliest_options_and_follows_none():
+    chance = Branch([1])
+    chance.idle = True
+    assert [chance.choose(each) for each in ([1, 3, 2], (0.5, 0.25), np.array([0, 1]))] == [1, 0, 1]
+    assert [chance.accept(wanted) for wanted in (Fraction(2, 3), Fraction(1, 3), 0)] == [
+        True, False, False
+    ]  # fmt: skip
+    assert (chance.taken, chance.mass) == ([], 1)
+    chance.idle = False
+    assert (chance.choose([1, 1]), chance.mass) == (1, Fraction(1, 2))

@@ -109,14 +109,14 @@ def equal(found: Any, claimed: Any, what: str = "") -> Fraction:
 def at_least(found: Number, bound: Number, what: str = "") -> Number:
     """Return the slack, or fail with both numbers if ``found`` is below ``bound``."""
     if found < bound:
-        raise Fails(f"{what + ': ' if what else ''}{found}, which is below {bound}")
+        raise Fails(f"{what + ': ' if what else ''}{found}, below {bound}")
     return found - bound
 
 
 def above(found: Number, bound: Number, what: str = "") -> Number:
     """Return the slack, or fail with both numbers unless ``found`` exceeds ``bound``."""
     if not found > bound:
-        raise Fails(f"{what + ': ' if what else ''}{found}, which is not above {bound}")
+        raise Fails(f"{what + ': ' if what else ''}{found}, not above {bound}")
     return found - bound
 
 

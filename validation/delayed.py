@@ -61,8 +61,7 @@ def falls(**pair):
 @corrected("delayed.depth", Severity.CONDITION)
 def is_mean_overlap(draft, target, length):
     r"""It is the mean of $1 - d_{TV}(M_s(\cdot | x), M_b(\cdot | x))$ over the accepted texts x,
-    whose law is in proportion to $\prod_i \min(M_s(x_i | x^{i-1}), M_b(x_i | x^{i-1}))$, and falls
-    where the models grow apart on them."""
+    whose law is in proportion to $\prod_i \min(M_s(x_i | x^{i-1}), M_b(x_i | x^{i-1}))$."""
     for depth, rate in enumerate(rates(draft, target, length)):
         texts = prefixes(target.n, depth)
         weights = {x: verified_blocks.least_chances(target, draft, x) for x in texts}
@@ -79,8 +78,8 @@ SHALLOW = models([(2, 2)])
            "It does so if both models agree about the first token.")  # fmt: skip
 @claim("delayed.late", "Late branching at the same budget", SHALLOW)
 def late_is_better(**pair):
-    """A rule from the root on keeps at least as many tokens where the path branches late as where
-    it branches at the root, of as many drafted tokens: recursive rejection of 1x3, against 2x1.
+    """A rule from the root on keeps at least as many tokens of late branches as of branches at the
+    root: recursive rejection of 1x3, against 2x1.
     Printed: Measured; argued from acceptance that falls with the depth."""
     late, early = (kept(rules.REJECTION, tree=tree, **pair) for tree in ("1x3", "2x1"))
     return at_least(late, early, "kept of 1x3, not 2x1")
@@ -116,8 +115,7 @@ def tree_above_one_path(verify=block_verify_one_token, **drafting):
     """An optimal coupling at each node of a tree keeps at least as many tokens as block
     verification keeps of one path of the same depth.
     Printed: Block efficiencies, measured. Khisti's is one of the optimal couplings for two drafts.
-    Corrected: It keeps at least as many as token verification keeps of one path of the same
-    depth."""
+    Corrected: It keeps at least as many as token verification."""
     single = one_path(verify, **drafting).mean()
     return at_least(kept(rules.OPTIMAL, **drafting), single, "an optimal coupling at each node")
 

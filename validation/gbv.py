@@ -195,8 +195,7 @@ def code_is_lossless(choose=first_highest, **drafting):
     Corrected: It is lossless if of drafted children of equal $\min(1, M_b/M_s)$ the one that the
     sort puts last is chosen, whichever was drafted first.
     Explained: Of children of equal rank the code chooses the one drafted first, but it computes
-    the law of the chosen path as if it chose the one with the highest number. So the path is
-    verified with a wrong law, even if draft and target are equal."""
+    the law of the chosen path as if it chose the one with the highest number."""
     return returns_the_law(rank=by_clipped_ratio, choose=choose, **drafting)
 
 
@@ -210,9 +209,9 @@ def above_one_path(draft, target, length, k):
 
 @corrected("gbv.better", Severity.CONDITION, ANY.where(lambda length, **_: length == 1))
 def best_of_one_token(draft, target, length, k):
-    """For $L = 1$ it keeps the most that is possible with $K$ drafts, and so at least as much as of
-    one, exactly if a set of lowest ranks of $M_b/M_s$ among the tokens that may be drafted holds
-    all of them with $G > M_b$ and none with $G < M_b$, $G$ the law of the chosen token."""
+    """For $L = 1$ it keeps the most that is possible with $K$ drafts exactly if a set of lowest
+    ranks of $M_b/M_s$ among the tokens that may be drafted holds all of them with $G > M_b$ and
+    none with $G < M_b$, $G$ the law of the chosen token."""
     law, wanted = skewed(target, draft, k, by_ratio)(()), target(())
     kept = verified(target, draft, length, k).mean()
     drafts = drafted_paths(draft, 1, k).items()

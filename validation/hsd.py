@@ -54,7 +54,7 @@ def code_is_lossless(draft, target, length, capped=False):
     r"""The verification of one draft returns the law of the target's text, where the whole block is
     kept with probability $\min(1, r_L)$, $r_L$ the product of all $M_b/M_s$.
     Corrected: It does so if the whole block is kept with probability $c_L = r_L/\max_{j \le L} (1,
-    r_j)$, the ratio with the cap that all shorter beginnings have.
+    r_j)$, the ratio with the cap.
     Explained: If $r_j > 1$ for a shorter beginning, $\min(1, r_L)$ can be more than $c_L$, so the
     block is kept more often than its beginnings allow."""
     return one_path(stepping_back(capped=capped), draft, target, length).lossless(target, length)
@@ -77,11 +77,9 @@ def cap_keeps_more(**pair):
 
 @corrected("hsd.better", Severity.WRONG)
 def cap_is_block_verification(draft, target, length):
-    """With the cap it is block verification as it was published: of every draft each length is kept
-    with the same probability, and the same token follows.
+    """With the cap it is block verification as it was published.
     Explained: No lossless rule for one draft that corrects one token keeps more than published
-    block verification (`gbv.one`); what the public code keeps beyond it makes it lossy. With the
-    cap the two are one rule."""
+    block verification (`gbv.one`)."""
     for block in draft.blocks(length):
         same(*(Ended(lambda x, rule=rule: endings(rule, target, draft, x), {block: ONE})
                for rule in (WITH_CAP, block_verify_one_token)))  # fmt: skip

@@ -149,9 +149,8 @@ def is_block_verification(draft, target, length, **some):
 def keeps_more_than_from_the_root(rule, **some):
     r"""It keeps at least as many tokens in expectation as the same rule at each node from the root
     on keeps of the same tree.
-    Corrected: With recursive rejection and with an optimal coupling it does on the trees here. It
-    does with every rule that selects a child of a node of weight $w$ with at least $w$ times the
-    probability of weight 1 (Theory, 50); K-Seq does not, since its $\rho$ depends on $w$."""
+    Corrected: It does with every rule that selects a child of a node of weight $w$ with at least
+    $w$ times the probability of weight 1 (Theory, 50). K-Seq does not."""
     above = drafted.kept(rules.top_down(RULES[rule]), **some)
     return at_least(layers(rule, **some).mean(), above, "kept, against the root on")
 

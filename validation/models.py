@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
@@ -74,11 +75,16 @@ class Table(LanguageModel):
         return Table, (self.rows,)
 
     def __str__(self) -> str:
+        shown = {row: f"({', '.join(map(str, row))})" for row in self.rows}
+        row, times = Counter(self._stored.values()).most_common(1)[0]
+        if len(shown) == 1:
+            return f"{shown[row]} after every prefix"
         named = [
-            f"({', '.join(map(str, row))}) after {''.join(map(str, prefix)) or '()'}"
-            for prefix, row in self._stored.items()
+            f"{shown[other]} after {''.join(map(str, prefix)) or '()'}"
+            for prefix, other in self._stored.items()
+            if times == 1 or other != row
         ]
-        return "; ".join(named) if self._longest else named[0].replace("()", "every prefix")
+        return "; ".join(named) + (f", else {shown[row]}" if times > 1 else "")
 
 
 def memoryless(row: Exact) -> Table:

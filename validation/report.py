@@ -13,12 +13,12 @@ from validation.running import Finding
 
 ERRATA = """# Errata of the papers
 
-This page is for users of the five papers. It lists what fails as printed, with the smallest
-counterexample that the search found, and what holds instead. First comes what is **wrong**: a
-result or an algorithm that misleads its users. Tables of claims that need a condition, of misprints
-and of degenerate cases follow. A model given by one distribution has it after every prefix. What
-holds instead was checked on small and random instances (seed 0);
-`python -m validation --html FILE` has their numbers and the papers' words.
+This page is for users of the five papers. It lists what fails as printed, and what holds instead.
+First comes what is **wrong**: a result or an algorithm that misleads its users. A model given by
+one distribution has it after every prefix.
+
+For each claim `python -m validation CLAIM --html FILE` has the papers' words, the smallest
+counterexample that was found, and how often the correction was checked.
 `python -m validation --errata FILE` writes this page.
 """
 HEADINGS = {
@@ -27,7 +27,8 @@ HEADINGS = {
     Severity.MISPRINT: "Misprints: what is meant is clear and true",
     Severity.DEGENERATE: "Degenerate cases: 0/0, nothing drafted, strictness at equality",
 }
-TABLE = "| claim | where | claimed | fails | holds |\n| --- | --- | --- | --- | --- |"
+TOLD = {"Claimed": "claimed", "Counterexample": "fails", "Instead": "holds"}
+TOLD_OF = {Severity.MISPRINT: ("Claimed", "Instead"), Severity.DEGENERATE: ("Instead",)}
 BAR = r"\|"
 COLUMNS = ("claim", "where", "verdict", "instances", "worst slack", "seconds")
 HEAD = """<!doctype html>
@@ -107,7 +108,8 @@ def as_errata(findings: Iterable[Finding]) -> str:
     for severity, some in _by_severity(findings).items():
         if some:
             pages.append(f"## {HEADINGS[severity]}\n")
-            pages += _sections(some) if severity is Severity.WRONG else [_table(some)]
+            told = TOLD_OF.get(severity, TOLD)
+            pages += _sections(some) if severity is Severity.WRONG else [_table(some, told)]
     return "\n".join(pages)
 
 
@@ -122,13 +124,13 @@ def _sections(findings: list[Finding]) -> Iterator[str]:
         yield "\n".join(f"{line}\n" for line in lines)
 
 
-def _table(findings: list[Finding]) -> str:
-    """Return the table of refuted claims: where, what is claimed, what is found, what holds."""
-    lines = [TABLE]
+def _table(findings: list[Finding], told: Iterable[str]) -> str:
+    """Return the table of refuted claims: where, and some parts of what is said."""
+    names = ("claim", "where", *(TOLD[name] for name in told))
+    lines = [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
     for finding in findings:
         parts = _story(finding, brief=True)
-        told = (parts[name] for name in ("Claimed", "Counterexample", "Instead"))
-        cells = (f"`{finding.id}`", finding.claim.where, *told)
+        cells = (f"`{finding.id}`", finding.claim.where, *(parts[name] for name in told))
         lines.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |")
     return "\n".join([*lines, ""])
 
@@ -149,13 +151,14 @@ def _by_severity(findings: Iterable[Finding]) -> dict[Severity, list[Finding]]:
 def _story(finding: Finding, *, brief: bool = False) -> dict[str, str]:
     """Return the parts of what is said about a refuted claim; those without a text are left out."""
     claim, parts = finding.claim, {"Claimed": finding.claim.statement}
-    parts |= {"Printed": "" if brief else claim.printed, "Counterexample": _told(finding.outcome)}
+    found = _told(finding.outcome)
+    found = found.replace(" after every prefix", "") if brief else found
+    parts |= {"Printed": "" if brief else claim.printed, "Counterexample": found}
     if claim.corrected and finding.corrected:
         parts["Explained"] = claim.corrected.explained
         told = _told(finding.corrected, before="It is refuted: ", brief=brief)
         parts["Instead"] = f"{claim.corrected.statement} {told}".strip()
-    every = " after every prefix" if brief else ""
-    return {name: text.replace(every, "") for name, text in parts.items() if text}
+    return {name: text for name, text in parts.items() if text}
 
 
 def _told(outcome: Outcome, before: str = "", *, brief: bool = False) -> str:

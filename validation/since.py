@@ -125,9 +125,8 @@ def geometric(pool):
 @claim("since.strings", "Timor et al., string-level rejection: the probability of a string",
        RANDOM.where(lambda draft, **_: len(draft) == 3 and 0 < draft[0] < 1))  # fmt: skip
 def told_how_likely_a_string_is(draft, target, of=("a", "b", "ab")):
-    """Drafts are strings of the letters a and b, and the draft is the longest token that a string
-    begins with. Rejection that is told how likely the string of a token is written returns the law
-    of the target.
+    """The draft is the longest token that a string of the letters a and b begins with. Rejection
+    that is told how likely a token's string is written returns the law of the target.
     Corrected: It does if no token's string begins that of another, here aa, ab and b."""
     letters = dict(zip("ab", (draft[0], 1 - draft[0]), strict=True))
     told = [prod(letters[letter] for letter in token) for token in of]

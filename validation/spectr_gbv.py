@@ -39,8 +39,7 @@ def is_a_probability(**pair):
 
 @corrected("spectr_gbv.chance", Severity.MISPRINT)
 def capped_is_that_of_blocks(draft, target, length):
-    r"""$\min(1, h)$ is the probability with which block verification of the preprint keeps that
-    beginning: $h > 1$ exactly where $\Delta > 0$, and there that one is 1."""
+    r"""$\min(1, h)$ is one: with it the preprint's block verification keeps that beginning."""
     for head, upper, lower in heads(target, draft, length):
         parts = [part(target, draft, head) for part in (blocks.remaining, blocks.rejected)]
         wanted = blocks.at_most_one(*parts) if any(parts) else ONE
@@ -155,9 +154,8 @@ def attains_the_bound(draft, target, length, k, attained=True):
     M_s(s)/M_b(s)))^K)$ tokens.
     Corrected: It keeps that of one draft. Of more it keeps at least that and at most
     $\sum_s \min(M_b(s), 1 - (1 - M_s(s))^K)$.
-    Explained: The sum takes the drafts as independent given the text, each coupled with it
-    maximally. But a coupling may send the text to any draft that has room for it. An optimal rule
-    for one token already keeps more."""
+    Explained: The sum takes the drafts as independent given the text. But a coupling may send the
+    text to any draft that has room for it."""
     found, sum_ = best(draft, target, length, k), promised(draft, target, length, k)
     if attained or k == 1:
         return equal(found, sum_, "the best coupling, against the sum")
@@ -179,10 +177,9 @@ ONE_TOKEN = SMALL.where(lambda length, k, **_: length == k == 1)
 def code_is_lossless(target, length, **some):
     r"""The public code for $K$ drafts returns the law of the target's text.
     Corrected: It does for one draft of one token.
-    Explained: A text is kept with the mass that it still lacks over the probability that some
-    draft begins with it, as if every draft were tried. But the drafts are tried in turn, and none
-    after a draft that is kept whole. The corrected token is drawn from $M_b (1 - r^K)$, $r =
-    \min(1, M_s/M_b)$, instead of $M_b (1 - r)^K$."""
+    Explained: A text is kept as if every draft were tried, but none is tried after a draft that is
+    kept whole. The corrected token is drawn from $M_b (1 - r^K)$, $r = \min(1, M_s/M_b)$, instead
+    of $M_b (1 - r)^K$."""
     return coded(target=target, length=length, **some).lossless(target, length)
 
 
@@ -194,8 +191,7 @@ def code_is_block_verification(draft, target, length, k):
     follows.
     Corrected: It does for one token.
     Explained: It keeps tokens with the probabilities of the preprint, which need corrections up
-    to the end of the block, but corrects one token only. Take the probabilities of block
-    verification as it was published."""
+    to the end of the block, but corrects one token only."""
     single = one_path(blocks.block_verify_one_token, draft, target, length)
     found = coded(draft, target, length, k)
     verified.same_law(found.kept, single.kept, "what is kept")
@@ -207,8 +203,7 @@ def code_is_block_verification(draft, target, length, k):
 def code_keeps_what_is_promised(draft, target, length, k):
     r"""The public code keeps $\sum_s M_b(s) (1 - (1 - \min(1, M_s(s)/M_b(s)))^K)$ tokens.
     Corrected: It does for one draft.
-    Explained: For the reason of `spectr_gbv.code`: where both models agree it keeps 8/9 of one
-    token of two fair coins, not all of it."""
+    Explained: For the reason of `spectr_gbv.code`."""
     return equal(coded(draft, target, length, k).mean(), promised(draft, target, length, k), "kept")
 
 

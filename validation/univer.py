@@ -51,9 +51,7 @@ def above_rejection(**drafting):
 
 
 corrected("univer.uneven", Severity.CONDITION, trees(*WAYS, of=EVEN),
-          "With one number of children for each depth it does, and keeps at least as many as the "
-          "same optimal selection at each node from the root on; an optimum for one token does not "
-          "look at what is drafted below.",
+          "It does with one number of children for each depth.",
 )(lambda **some: keeps_more(UNIVER, rules.OPTIMAL, **some))  # fmt: skip
 
 

@@ -8,11 +8,12 @@ from otspec._base import as_instance, as_list
 from otspec.advice import on_texts
 from otspec.advice.advice import Advice
 from otspec.advice.evaluation.choices import Evidence, ModelEvidence
-from otspec.advice.evaluation.numbers import Asked, TextNumbers, drafted_texts
+from otspec.advice.evaluation.numbers import TextNumbers, drafted_texts
 from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search, advice_from
 from otspec.advice.evaluation.streaming import advise_on_files
 from otspec.blocks.trees.best.best_shape import as_depth
 from otspec.logged import LoggedBlock
+from otspec.logged.chances import Asked
 from otspec.logged.comparison import shared_length
 from otspec.models import as_models
 from otspec.traces import Trace, Warp, Warping

@@ -19,13 +19,13 @@ from otspec.advice.evaluation.choices import (
     Interval,
     LossyChain,
 )
-from otspec.advice.evaluation.numbers import Asked, TextNumbers, joined
+from otspec.advice.evaluation.numbers import TextNumbers, joined
 from otspec.blocks import BestTrees
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.distributions import Distribution
 from otspec.estimate import radius_of
 from otspec.logged import LoggedBlock, Tally
-from otspec.logged.chances import levels_of_block
+from otspec.logged.chances import Asked, at_one_place, levels_of_block
 from otspec.logged.replay import replayed
 
 FOLDS = 5  # into how many parts texts are divided: a choice made on all others is measured on each
@@ -151,12 +151,10 @@ class TextEvidence(Frozen):
                     both = np.array([each.sum(axis=1), going[k].sum(axis=1)])
                     into[k] = into.get(k, 0) + both
                 means = {k: np.maximum(both / positions, 0) for k, both in into.items()}
-                found[asked.rule.name] = Chances(
-                    np.ones(1),
-                    np.zeros((1, 1), dtype=int),
+                found[asked.rule.name] = at_one_place(
                     asked.widths,
-                    {k: kept[:, None] for k, (kept, _) in means.items()},
-                    {k: going[:, None, None] for k, (_, going) in means.items()},
+                    {k: kept for k, (kept, _) in means.items()},
+                    {k: going for k, (_, going) in means.items()},
                     asked.nested,
                 )
         return found

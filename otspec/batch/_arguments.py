@@ -1,5 +1,6 @@
 """Checks of arguments. Values are not looked at (that would wait for a device), but NumPy's ids."""
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -13,49 +14,49 @@ Given: TypeAlias = tuple[Array, Array, Array, Array, Array | None]
 """What a rule is called with: draft, target, drafts, uniforms and mask."""
 
 
-def check_problem(given: Given, checked: bool = False, *, only_k: int | None = None) -> Library:
-    """Check the arguments of a rule for one token, and return their library."""
+def problem_of(given: Given, checked: bool, check: Callable[[Given], None]) -> Problem:
+    """Return what a rule is given, once its arguments are checked."""
+    library = checked_library(given, checked, check)
+    draft, target, drafts, uniforms, mask = given
+    ids = counted_ids(library, drafts, mask, None if checked else draft.shape[-1])
+    draft, target = library.normal(draft), library.normal(target)
+    return Problem(library, draft, target, ids, library.widened(uniforms), mask)
+
+
+def checked_library(given: Given, checked: bool, check: Callable[[Given], None]) -> Library:
+    """Return the one library of all arguments, and check these unless they were."""
     draft, target, drafts, uniforms, mask = given
     if as_flag(checked, "checked"):
         return library_of(draft)
-    library = library_of_all(given)
+    named = {} if mask is None else {"mask": mask}
+    library = one_library(draft=draft, target=target, drafts=drafts, uniforms=uniforms, **named)
+    check(given)
+    return library
+
+
+def check_one_token(given: Given, only_k: int | None = None) -> None:
+    """Check the arguments of a rule for one token."""
+    draft, target, drafts, uniforms, mask = given
     check_pair(draft, target)
     check_drafts(drafts, draft, only_k)
     _check_beside(drafts, uniforms, mask)
-    return library
 
 
-def check_block_problem(given: Given, checked: bool = False) -> Library:
-    """Check the arguments of block verification, where drafts are (..., L), as before."""
+def check_block(given: Given) -> None:
+    """Check the arguments of block verification, where drafts are (..., L)."""
     draft, target, drafts, uniforms, mask = given
-    if as_flag(checked, "checked"):
-        return library_of(draft)
-    library = library_of_all(given)
     _check_places(draft, target, drafts)
     _check_beside(drafts, uniforms, mask)
-    return library
 
 
-def check_paths_problem(given: Given, checked: bool = False) -> Library:
+def check_paths(given: Given) -> None:
     """Check the arguments of verification of several paths, where drafts are (..., K, L)."""
     draft, target, drafts, uniforms, _ = given
-    if as_flag(checked, "checked"):
-        return library_of(draft)
-    library = library_of_all(given)
     _check_places(draft, target, drafts)
     if drafts.ndim < 2 or drafts.shape[-2] == 0:
         raise ValueError(f"drafts has shape {drafts.shape}: it must be (..., K, L), K at least 1")
     *lead, _, length = drafts.shape
     check_uniforms(uniforms, (*lead, length + 1))
-    return library
-
-
-def problem_of(library: Library, given: Given, checked: bool = False) -> Problem:
-    """Return what a rule is given."""
-    draft, target, drafts, uniforms, mask = given
-    ids = counted_ids(library, drafts, mask, None if checked else draft.shape[-1])
-    draft, target = library.normal(draft), library.normal(target)
-    return Problem(library, draft, target, ids, library.widened(uniforms), mask)
 
 
 def _check_places(draft: Array, target: Array, drafts: Array) -> None:
@@ -72,13 +73,6 @@ def _check_places(draft: Array, target: Array, drafts: Array) -> None:
     if drafts.shape != (*lead, length):
         raise ValueError(f"drafts has shape {drafts.shape}: it must be {(*lead, length)}")
     check_tokens(drafts)
-
-
-def library_of_all(given: Given) -> Library:
-    """Return the one library of all arguments."""
-    draft, target, drafts, uniforms, mask = given
-    named = {} if mask is None else {"mask": mask}
-    return one_library(draft=draft, target=target, drafts=drafts, uniforms=uniforms, **named)
 
 
 def _check_beside(drafts: Array, uniforms: Array, mask: Array | None) -> None:

@@ -3,7 +3,7 @@
 from otspec.batch import _arguments as arguments
 from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._array_api.sequences import drafted_block
-from otspec.batch._calls import completed, verified_block
+from otspec.batch._calls import completed, verified
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
 from otspec.batch._running import greatest
 
@@ -31,7 +31,7 @@ def token_verification(
     Parameters, result and errors are those of :func:`otspec.batch.block_verification`.
     """
     given = draft, target, drafts, uniforms, mask
-    return verified_block("token_verification", given, partial=partial, checked=checked)
+    return verified("token_verification", given, partial=partial, checked=checked)
 
 
 def block_verification(
@@ -85,7 +85,7 @@ def block_verification(
         As :func:`otspec.batch.maximal_coupling`; also blocks that do not fit.
     """
     given = draft, target, drafts, uniforms, mask
-    return verified_block("block_verification", given, partial=partial, checked=checked)
+    return verified("block_verification", given, partial=partial, checked=checked)
 
 
 def block_verification_preprint(
@@ -139,12 +139,11 @@ def block_verification_preprint(
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
         given = draft, target, drafts, uniforms, mask
-        library = arguments.check_block_problem(given, checked)
+        problem = arguments.problem_of(given, checked, arguments.check_block)
         if corrections is not None and not checked:
             arguments.check_corrections(corrections, drafts)
         if reach is not None and not checked:
             arguments.check_reach(reach, drafts)
-        problem = arguments.problem_of(library, given, checked)
         return drafted_block.preprint(problem, corrections, reach)
 
 
@@ -189,6 +188,4 @@ def greedy_multi_path(
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
         given = draft, target, drafts, uniforms, None
-        library = arguments.check_paths_problem(given, checked)
-        problem = arguments.problem_of(library, given, checked)
-        return greatest(problem)
+        return greatest(arguments.problem_of(given, checked, arguments.check_paths))

@@ -11,41 +11,31 @@ from otspec.batch import _dispatch, _running
 from otspec.batch._arguments import Given, check_probabilities, check_tokens
 from otspec.batch._array_api.library import Array, Problem, is_compiled, quietly
 from otspec.batch._arrays import one_library
-from otspec.batch._results import Verified, VerifiedBlock
+from otspec.batch._results import Verified
 
 
-def verified(name: str, given: Given, *options: int, partial: bool, checked: bool) -> Verified:
-    """Check the arguments of a rule of the table, and run it."""
+def verified(name: str, given: Given, *options: int, partial: bool, checked: bool) -> Any:
+    """Check the arguments of a rule of the tables, and run it."""
     draft, target, drafts, *others = given
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
         given, checked = (draft, target, drafts, *others), as_flag(checked, "checked")
-        if is_one_operation(draft, target):
-            return Verified(*operation(name)(*given, *options))
+        if is_one_operation(name, draft, target):
+            return _running.EVERY[name].result(*operation(name)(*given, *options))
         return _running.verified(name, given, *options, checked=checked)
 
 
 def selected(name: str, problem: Problem, *options: int) -> Verified:
     """Run a rule whose arguments were checked as part of something else."""
-    if is_one_operation(problem.draft, problem.target):
+    if is_one_operation(name, problem.draft, problem.target):
         given = problem.draft, problem.target, problem.drafts, problem.uniforms, problem.valid
         return Verified(*operation(name)(*given, *options))
     return _running.selected(name, problem, *options)
 
 
-def verified_block(name: str, given: Given, *, partial: bool, checked: bool) -> VerifiedBlock:
-    """Check the arguments of a rule for one block, and run it."""
-    draft, target, drafts, *others = given
-    with quietly(draft):
-        draft, target, drafts = completed(partial, draft, target, drafts)
-        given, checked = (draft, target, drafts, *others), as_flag(checked, "checked")
-        if is_one_operation(draft, target, places=True):
-            return VerifiedBlock(*operation(name)(*given))
-        return _running.verified_block(name, given, checked=checked)
-
-
-def is_one_operation(draft: Array, target: Array, *, places: bool = False) -> bool:
+def is_one_operation(name: str, draft: Array, target: Array) -> bool:
     """Return whether a call of a rule is one operation; what does not fit goes by arrays."""
+    places = name in _running.BLOCK_RULES
     return (
         is_compiled(draft)
         and _fits(draft, places)

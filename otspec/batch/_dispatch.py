@@ -57,18 +57,11 @@ def rows_of(
     if only_k not in (None, k) or not draft.size:
         return None
     size, count, axes = draft.shape[-1], prod(lead), len(lead)
-    if settings:
-        source = machine("from_logits.sources").source_of
-        pair = source(draft, settings[0], axes), source(target, settings[1], axes)
-        if None in pair:
-            return None
-    elif _are_reals(draft, target) and all(
+    fit = _are_reals(draft, target) and all(
         _lie_well(each, places is not None) for each in (draft, target)
-    ):
-        pair = tuple(
-            read_only(each, each.dtype, count, *each.shape[axes:]) for each in (draft, target)
-        )
-    else:
+    )
+    pair = _models((draft, target), settings, axes, count, fit)
+    if pair is None:
         return None
     ids = read_only(drafts, np.int64, count, k)
     valid = read_only(masks[0], np.bool_, count, k) if masks else _all(count, k)
@@ -99,19 +92,31 @@ def reals_of(
     count = prod(lead)
     if not first.size or any(part.shape != first.shape for part in models):
         return None
-    if settings:
-        source = machine("from_logits.sources").source_of
-        models = tuple(map(source, models, settings, [len(lead)] * len(models)))
-        if None in models:
-            return None
-    elif (_are_single(*models) if single else _are_reals(*models)) and all(
+    fit = (_are_single(*models) if single else _are_reals(*models)) and all(
         _lie_well(part, False) for part in models
-    ):
-        models = tuple(read_only(part, part.dtype, count, size) for part in models)
-    else:
+    )
+    found = _models(models, settings, len(lead), count, fit)
+    if found is None:
         return None
     numbers = tuple(_beside(part, count, size) for part in others)
-    return Rows((*models, *numbers), tuple(lead), back, threads)
+    return Rows((*found, *numbers), tuple(lead), back, threads)
+
+
+def _models(
+    arrays: tuple[Array, ...],
+    settings: Sequence[Settings | None],
+    axes: int,
+    count: int,
+    fit: bool,
+) -> tuple[Array, ...] | None:
+    """Return rows of models with one axis in place of the first ones, with settings as sources."""
+    if settings:
+        source = machine("from_logits.sources").source_of
+        sources = tuple(map(source, arrays, settings, [axes] * len(arrays)))
+        return None if None in sources else sources
+    if not fit:
+        return None
+    return tuple(read_only(each, each.dtype, count, *each.shape[axes:]) for each in arrays)
 
 
 def _beside(values: Array, count: int, size: int) -> Array:

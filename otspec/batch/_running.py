@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from otspec._base import as_flag
-from otspec.batch._arguments import Given, check_block_problem, check_problem, problem_of
+from otspec.batch._arguments import (
+    Given,
+    check_block,
+    check_one_token,
+    library_of_pair,
+    problem_of,
+)
 from otspec.batch._array_api import drafters, k_sequential, recursive_rejection, spechub
 from otspec.batch._array_api.library import Array, Problem, library_of
 from otspec.batch._array_api.optimum import acceptance, best_cut
@@ -18,93 +24,98 @@ from otspec.batch._array_api.warping import Settings, probabilities
 from otspec.batch._arrays import as_grades
 from otspec.batch._dispatch import BLOCK, TREE, machine, reals_of, rows_of
 from otspec.batch._results import KINDS, Verified, VerifiedBlock, VerifiedPath, VerifiedTree
-from otspec.batch._rows import Rows, read_only
+from otspec.batch._rows import read_only
 
 
 @dataclass(frozen=True)
 class BatchRule:
-    """What there is to know of a rule."""
+    """What there is to know of a rule for one token, or for one block."""
 
-    kernel: Callable[..., Verified]  # takes a Problem, and the options of the rule
-    rows: str  # the module of _numba whose `verify` runs the rule row by row
-    drafter: str  # draws the drafts that the rule is for
+    kernel: Callable[..., Any]  # takes a Problem, and the options of the rule
+    rows: str  # the module of _numba that runs the rule row by row, by its function `loop`
+    drafter: str = "sample_iid"  # draws the drafts that the rule is for
     k: int | None = None  # the only number of drafts that the rule takes
     masked: bool = True  # whether rows may have fewer drafts
     graded: bool = False  # whether a number of grades is an option
+    loop: str = "verify"
+    result: type[Any] = Verified
+    places: tuple[int, int] | None = None  # of a rule for blocks, as `rows_of` takes them
+
+    def check(self, given: Given) -> None:
+        """Check the arguments."""
+        if self.places is None:
+            check_one_token(given, self.k)
+        else:
+            check_block(given)
+
+    def row_by_row(
+        self, given: Given, *options: Any, settings: Sequence[Settings | None] = ()
+    ) -> Any:
+        """Run the machine code, of logits with settings; None if it does not take the arguments."""
+        rows = rows_of(*given, only_k=self.k, places=self.places, settings=settings)
+        if rows is None:
+            return None
+        alone = bool(settings) and self.loop == "token"  # its loop reads no place after the last
+        verify = getattr(machine("from_logits.drafted_block" if alone else self.rows), self.loop)
+        if settings:
+            sources = machine("from_logits.sources")
+            own = sources.of_sources if alone else sources.in_parts
+            verify = own(verify, with_units=True) if self.places is None else own(verify)
+        elif self.places is None:
+            options = *options, _plain(rows.number)
+        return self.result(*rows.run(verify, *options, kinds=KINDS[self.result]))
+
+
+@lru_cache(maxsize=8)
+def _plain(rows: int) -> Array:
+    """Return the units of probabilities, which rules for one token take."""
+    return np.ones((2, rows))
 
 
 RULES = {
-    "maximal_coupling": BatchRule(
-        recursive_rejection.independent, "recursive_rejection", "sample_iid", k=1
-    ),
-    "recursive_rejection": BatchRule(
-        recursive_rejection.independent, "recursive_rejection", "sample_iid"
-    ),
+    "maximal_coupling": BatchRule(recursive_rejection.independent, "recursive_rejection", k=1),
+    "recursive_rejection": BatchRule(recursive_rejection.independent, "recursive_rejection"),
     "recursive_rejection_without_replacement": BatchRule(
         recursive_rejection.distinct,
         "recursive_rejection_without_replacement",
         "sample_without_replacement",
     ),
-    "k_sequential": BatchRule(k_sequential.verify, "k_sequential", "sample_iid"),
-    "pooled_selection": BatchRule(
-        graded_pools.verify, "pooled.graded_pools", "sample_iid", graded=True
-    ),
+    "k_sequential": BatchRule(k_sequential.verify, "k_sequential"),
+    "pooled_selection": BatchRule(graded_pools.verify, "pooled.graded_pools", graded=True),
     "pooled_selection_without_replacement": BatchRule(
-        clock_selection.verify,
-        "pooled.clocks",
-        "sample_without_replacement",
-        graded=True,
+        clock_selection.verify, "pooled.clocks", "sample_without_replacement", graded=True
     ),
     "spechub": BatchRule(spechub.verify, "spechub", "sample_spechub", k=2, masked=False),
 }
 """Rules for one token by name. The class of :mod:`otspec.rules` with the same law, which says how
 its drafts are drawn, names the batch function."""
 
-BLOCK_RULES = {"token_verification": "token", "block_verification": "published"}
-"""Rules for one block that may go row by row: the function of both kinds of kernels."""
+BLOCK_RULES = {
+    name: BatchRule(
+        getattr(drafted_block, loop), "sequences.drafted_block", loop=loop, result=VerifiedBlock,
+        places=BLOCK,
+    )
+    for name, loop in (("token_verification", "token"), ("block_verification", "published"))
+}  # fmt: skip
+"""Rules for one block that may go row by row."""
+
+EVERY = {**RULES, **BLOCK_RULES}
 
 
-def verified(name: str, given: Given, *options: int, checked: bool) -> Verified:
-    """Check the arguments of a rule of the table, and run its kernel."""
-    rule = RULES[name]
-    found = _row_by_row(rule, given, *options)
+def verified(name: str, given: Given, *options: int, checked: bool) -> Any:
+    """Check the arguments of a rule of the tables, and run its kernel."""
+    rule = EVERY[name]
+    found = rule.row_by_row(given, *options)
     if found is not None:
         return found
-    library = check_problem(given, checked, only_k=rule.k)
-    return rule.kernel(problem_of(library, given, checked), *options)
+    return rule.kernel(problem_of(given, checked, rule.check), *options)
 
 
 def selected(name: str, problem: Problem, *options: int) -> Verified:
     """Run the kernel of a rule, where the arguments were checked as part of something else."""
     given = problem.draft, problem.target, problem.drafts, problem.uniforms, problem.valid
-    found = _row_by_row(RULES[name], given, *options)
+    found = RULES[name].row_by_row(given, *options)
     return RULES[name].kernel(problem, *options) if found is None else found
-
-
-def _row_by_row(rule: BatchRule, given: Given, *options: int) -> Verified | None:
-    """Run the machine code of a rule, if it takes the arguments."""
-    rows = rows_of(*given, only_k=rule.k)
-    if rows is None:
-        return None
-    verify = machine(rule.rows).verify
-    return Verified(*rows.run(verify, *options, _plain(rows.number), kinds=KINDS[Verified]))
-
-
-@lru_cache(maxsize=8)
-def _plain(rows: int) -> Array:
-    """Return the units of probabilities."""
-    return np.ones((2, rows))
-
-
-def verified_block(name: str, given: Given, *, checked: bool) -> VerifiedBlock:
-    """Check the arguments of a rule for one block, a function of both kinds of kernels; run it."""
-    rule = BLOCK_RULES[name]
-    rows = rows_of(*given, places=BLOCK)
-    if rows is not None:
-        verify = getattr(machine("sequences.drafted_block"), rule)
-        return VerifiedBlock(*rows.run(verify, kinds=KINDS[VerifiedBlock]))
-    library = check_block_problem(given, checked)
-    return getattr(drafted_block, rule)(problem_of(library, given, checked))
 
 
 def greatest(problem: Problem) -> VerifiedPath:
@@ -158,34 +169,13 @@ def straight(
     checked: bool = False,
 ) -> Verified | VerifiedBlock | None:
     """Run a rule on logits row by row; None where they go another path, or do not fit."""
-    block, rule = BLOCK_RULES.get(name), RULES.get(name)
-    if block is None and rule is None:
-        return None
-    only_k = None if rule is None else rule.k
-    draft, target, drafts, uniforms = given
-    rows = rows_of(
-        draft,
-        target,
-        drafts,
-        uniforms,
-        mask,
-        only_k=only_k,
-        places=None if block is None else BLOCK,
-        settings=settings,
-    )
-    if rows is None:
+    rule = EVERY.get(name)
+    if rule is None:
         return None
     as_flag(checked, "checked")
-    sources = machine("from_logits.sources")
-    if rule is not None:
-        options = (as_grades(grades),) if rule.graded else ()
-        verify = sources.in_parts(machine(rule.rows).verify, with_units=True)
-        return Verified(*rows.run(verify, *options, kinds=KINDS[Verified]))
-    if block == "token":
-        verify = sources.of_sources(machine("from_logits.drafted_block").token)
-    else:
-        verify = sources.in_parts(machine("sequences.drafted_block").published)
-    return VerifiedBlock(*rows.run(verify, kinds=KINDS[VerifiedBlock]))
+    options = (as_grades(grades),) if rule.graded else ()
+    draft, target, drafts, uniforms = given
+    return rule.row_by_row((draft, target, drafts, uniforms, mask), *options, settings=settings)
 
 
 ACCEPTANCES: dict[str, Callable[..., Array]] = {
@@ -206,33 +196,27 @@ def optimum(draft: Array, target: Array, k: int) -> Array:
     return accepted("optimal_acceptance", draft, target, k)
 
 
-def accepted(name: str, draft: Array, target: Array, *options: Any) -> Array:
-    """Return how often a rule accepts, of rows that fit together; arrays are beside the rows."""
-    rows = reals_of(draft, target, beside=_arrays_of(options))
+def accepted(
+    name: str,
+    draft: Array,
+    target: Array,
+    *options: Any,
+    settings: Sequence[Settings | None] = (),
+) -> Array:
+    """Return how often a rule accepts, of rows that fit together, or of logits with settings."""
+    numbers = [option for option in options if isinstance(option, int)]
+    arrays = tuple(option for option in options if not isinstance(option, int))
+    rows = reals_of(draft, target, settings=settings, beside=arrays)
     if rows is None:
+        if settings:
+            draft, target = map(warped, (draft, target), settings)
+            library_of_pair(draft, target)
+            return accepted(name, draft, target, *options)
         library = library_of(draft)
         return ACCEPTANCES[name](library, library.normal(draft), library.normal(target), *options)
-    return _accepted(rows, getattr(machine("acceptance"), name), options)
-
-
-def accepted_straight(
-    name: str, given: tuple[Array, Array], settings: Sequence[Settings | None], *options: Any
-) -> Array | None:
-    """Return the same of logits, row by row; None where they go another path, or do not fit."""
-    rows = reals_of(*given, settings=settings, beside=_arrays_of(options))
-    if rows is None:
-        return None
-    in_parts = machine("from_logits.sources").in_parts
-    return _accepted(rows, in_parts(getattr(machine("acceptance"), name)), options)
-
-
-def _accepted(rows: Rows, loop: Callable[..., None], options: tuple[Any, ...]) -> Array:
-    numbers = (option for option in options if isinstance(option, int))
+    loop = getattr(machine("acceptance"), name)
+    loop = machine("from_logits.sources").in_parts(loop) if settings else loop
     return rows.run(loop, *numbers, kinds=("float64",))[0]
-
-
-def _arrays_of(options: tuple[Any, ...]) -> tuple[Array, ...]:
-    return tuple(option for option in options if not isinstance(option, int))
 
 
 def drafted(name: str, draft: Array, uniforms: Array) -> Array:

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from otspec.batch._arguments import check_block_problem, check_problem
+from otspec.batch._arguments import checked_library
 from otspec.batch._array_api.library import Array, library_of
-from otspec.batch._results import KINDS, Verified, VerifiedBlock
-from otspec.batch._running import BLOCK_RULES, RULES, optimum, verified, verified_block
+from otspec.batch._results import KINDS
+from otspec.batch._running import EVERY, BatchRule, optimum, verified
 
 # Without torch.library.custom_op, whose way into an operation takes as long as many a rule.
 _LIBRARY = torch.library.Library("otspec", "FRAGMENT")
@@ -40,22 +40,20 @@ def _mapped(
     return found, [0] * len(found) if isinstance(found, list) else 0
 
 
-def _rule(
-    name: str, more: str, result: type[Any], run: Callable[..., Any], check: Callable[..., Any]
-) -> Any:
+def _rule(name: str, rule: BatchRule) -> Any:
     """Return the operation of a rule, whose arguments are checked while the graph is made."""
-    kinds = [getattr(torch, kind) for kind in KINDS[result]]
+    kinds = [getattr(torch, kind) for kind in KINDS[rule.result]]
 
-    def listed(*given: Any) -> list[Array]:
-        return list(run(given[:5], *given[5:], checked=True))
+    def run(*given: Any) -> list[Array]:
+        return list(verified(name, given[:5], *given[5:], checked=True))
 
     def like(*given: Any) -> list[Array]:
-        check(given[:5])
+        checked_library(given[:5], False, rule.check)
         drafts = given[2]
         return [drafts.new_empty(drafts.shape[:-1], dtype=kind) for kind in kinds]
 
     given = "Tensor draft, Tensor target, Tensor drafts, Tensor uniforms, Tensor? mask"
-    return _operation(name, f"({given}{more}) -> Tensor[]", listed, like)
+    return _operation(name, f"({given}{', int grades' * rule.graded}) -> Tensor[]", run, like)
 
 
 OPERATIONS = {
@@ -65,19 +63,6 @@ OPERATIONS = {
         optimum,
         lambda draft, *_: draft.new_empty(draft.shape[:-1], dtype=library_of(draft).wide),
     ),
-    **{
-        name: _rule(
-            name,
-            ", int grades" * rule.graded,
-            Verified,
-            partial(verified, name),
-            partial(check_problem, only_k=rule.k),
-        )
-        for name, rule in RULES.items()
-    },
-    **{
-        name: _rule(name, "", VerifiedBlock, partial(verified_block, name), check_block_problem)
-        for name in BLOCK_RULES
-    },
+    **{name: _rule(name, rule) for name, rule in EVERY.items()},
 }
 """Operations by the names of the public functions."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from otspec._base import as_choice, as_flag, as_parents, children_of, depths_of
 from otspec.batch import _arguments as arguments
-from otspec.batch._array_api.library import Array, Library, Problem, library_of, quietly
+from otspec.batch._array_api.library import Array, Problem, quietly
 from otspec.batch._array_api.sequences import by_depth
 from otspec.batch._arrays import as_grades
 from otspec.batch._calls import completed, selected
@@ -108,9 +108,7 @@ def verify_tree(
         check_numbers_of_children(shape, rule, row.k)
     numbers = len(shape.widths) + 1, max(shape.widths) + 1
     whole = *given, drafts, uniforms, mask
-    problem = arguments.problem_of(
-        check_tree_problem(shape, numbers, whole, checked), whole, checked
-    )
+    problem = arguments.problem_of(whole, checked, lambda given: check_tree(shape, numbers, given))
     options = (as_grades(grades),) if row.graded else ()
 
     def select(at: Problem) -> Verified:
@@ -160,8 +158,9 @@ def traversal_verification(
         shape = as_tree_shape(tree)
         draft, target, drafts = completed(partial, draft, target, drafts)
         given = draft, target, drafts, uniforms, mask
-        library = check_tree_problem(shape, (len(shape) + 1,), given, checked)
-        problem = arguments.problem_of(library, given, checked)
+        problem = arguments.problem_of(
+            given, checked, lambda given: check_tree(shape, (len(shape) + 1,), given)
+        )
         return traversed(problem, shape.parents, as_flag(distinct, "distinct"))
 
 
@@ -201,14 +200,9 @@ def check_numbers_of_children(shape: TreeShape, rule: str, only_k: int) -> None:
             )
 
 
-def check_tree_problem(
-    tree: TreeShape, numbers: tuple[int, ...], given: arguments.Given, checked: bool
-) -> Library:
+def check_tree(tree: TreeShape, numbers: tuple[int, ...], given: arguments.Given) -> None:
     """Check the arguments of the verification of a tree; ``numbers``: last axes of the uniforms."""
     draft, target, drafts, uniforms, mask = given
-    if as_flag(checked, "checked"):
-        return library_of(draft)
-    library = arguments.library_of_all(given)
     arguments.check_pair(draft, target)
     nodes = len(tree)
     if draft.ndim < 2 or draft.shape[-2] != nodes + 1:
@@ -222,4 +216,3 @@ def check_tree_problem(
     arguments.check_tokens(drafts)
     arguments.check_uniforms(uniforms, (*lead, *numbers))
     arguments.check_mask(mask, drafts)
-    return library

@@ -14,7 +14,7 @@ from otspec.batch._array_api.library import Array, is_torch, quietly
 from otspec.batch._calls import completed, completed_pair, operation
 from otspec.batch._dispatch import are_learnt
 from otspec.batch._from_logits.settings import settings_of_both
-from otspec.batch._running import ACCEPTANCES, accepted, accepted_straight, optimum, warped
+from otspec.batch._running import ACCEPTANCES, accepted, optimum
 from otspec.warping import STEPS
 
 
@@ -75,7 +75,7 @@ def recursive_rejection(draft: Array, target: Array, k: int, /, *, partial: bool
     Law: :meth:`otspec.rules.RecursiveRejection.acceptance`. A residual token is never a draft. A
     pass for each draft: k is at most 10,000.
     """
-    return _of_pair("recursive_rejection", draft, target, partial, _as_passes(k))
+    return _of_pair("recursive_rejection", draft, target, partial, k)
 
 
 def recursive_rejection_without_replacement(
@@ -102,7 +102,7 @@ def k_sequential(draft: Array, target: Array, k: int, /, *, partial: bool = Fals
     Law: :meth:`otspec.rules.KSequential.acceptance` at the ρ that
     :func:`otspec.batch.k_sequential` uses. (..., V), (..., V) -> (...).
     """
-    return _of_pair("k_sequential", draft, target, partial, arrays.as_number_of_drafts(k))
+    return _of_pair("k_sequential", draft, target, partial, k)
 
 
 def spechub(draft: Array, target: Array, /, *, partial: bool = False) -> Array:
@@ -120,8 +120,7 @@ def pooled_selection(
 
     At most :func:`optimal_acceptance`. Residual tokens that happen to be drafts are not counted.
     """
-    options = arrays.as_number_of_drafts(k), arrays.as_grades(grades)
-    return _of_pair("pooled_selection", draft, target, partial, *options)
+    return _of_pair("pooled_selection", draft, target, partial, k, grades)
 
 
 def pooled_selection_without_replacement(
@@ -132,15 +131,15 @@ def pooled_selection_without_replacement(
     At most the optimum for distinct drafts. Residual tokens that happen to be drafts are not
     counted. Work grows with k²: k is at most 64.
     """
-    name, options = (
-        "pooled_selection_without_replacement",
-        (_as_distinct(k), arrays.as_grades(grades)),
-    )
-    return _of_pair(name, draft, target, partial, *options)
+    name = "pooled_selection_without_replacement"
+    return _of_pair(name, draft, target, partial, k, grades)
 
 
-def _of_pair(name: str, draft: Array, target: Array, partial: bool, *options: int) -> Array:
+def _of_pair(
+    name: str, draft: Array, target: Array, partial: bool, k: Any = None, grades: Any = 6
+) -> Array:
     """Check rows of a draft and a target, and return how often a rule accepts."""
+    options = _options(name, k, None, grades)
     with quietly(draft):
         draft, target = completed_pair(partial, draft, target)
         library_of_pair(draft, target)
@@ -210,28 +209,19 @@ def from_logits(
             library = arrays.one_library(**given, drafts=drafts)
             check_drafts(drafts, draft_logits)
             options = (counted_ids(library, drafts, None, draft_logits.shape[-1]),)
-        found = accepted_straight(rule, (draft_logits, target_logits), settings, *options)
-        if found is not None:
-            return found
-        draft, target = map(warped, given.values(), settings)
-        library_of_pair(draft, target)
-        return accepted(rule, draft, target, *options)
-
-
-def _as_passes(k: Any) -> int:
-    return arrays.as_count("k", k, 1, arrays.MOST_PASSES, "a pass for each draft")
-
-
-def _as_distinct(k: Any) -> int:
-    return arrays.as_count("k", k, 1, arrays.MOST_DISTINCT, "since work grows with its square")
+        return accepted(rule, draft_logits, target_logits, *options, settings=settings)
 
 
 _COUNTS: dict[str, Callable[[Any], int]] = {
     "optimal_acceptance": arrays.as_number_of_drafts,
-    "recursive_rejection": _as_passes,
+    "recursive_rejection": lambda k: arrays.as_count(
+        "k", k, 1, arrays.MOST_PASSES, "a pass for each draft"
+    ),
     "k_sequential": arrays.as_number_of_drafts,
     "pooled_selection": arrays.as_number_of_drafts,
-    "pooled_selection_without_replacement": _as_distinct,
+    "pooled_selection_without_replacement": lambda k: arrays.as_count(
+        "k", k, 1, arrays.MOST_DISTINCT, "since work grows with its square"
+    ),
 }
 """How a number of drafts is checked, where a rule takes one."""
 

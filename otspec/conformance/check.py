@@ -137,10 +137,6 @@ def check(
     progress : callable, optional
         Called after each case with how many are done, and how many there are.
 
-    Returns
-    -------
-    Report
-
     Raises
     ------
     ValueError
@@ -176,7 +172,7 @@ def check(
 
     A verifier may warp logits itself: it takes ``draft_logits``, ``target_logits``, settings such
     as ``temperature`` or, for each row, ``temperatures``, the draft's with ``draft_`` before them,
-    and ``allowed``, the mask of a grammar; see the page on conformance.
+    and ``allowed``, the mask of a grammar; see the page "Other verifiers to check".
 
     In pipeline mode an engine for tokens takes ``draft`` and ``target`` or ``draft_logits`` and
     ``target_logits``, shape (B, V), and ``k``; it returns tokens (B,), alone or with its drafts

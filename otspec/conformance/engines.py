@@ -16,7 +16,7 @@ from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.generated import HISTORIES, NO_HISTORY
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.warping import SETTINGS, logits_of, settings_given
+from otspec.conformance.cases.warping import SETTINGS, SHIFTS, logits_of
 
 
 class SmallModel:
@@ -26,14 +26,14 @@ class SmallModel:
     the last token of each. After −1 and other ids of no symbol, all symbols are equally likely.
     """
 
-    def __init__(self, table: Array, case: Case, form: Form) -> None:
+    def __init__(self, table: Array, case: Case, form: Form, shift: float = 0.0) -> None:
         n = case.n
         rows = np.concatenate([table, np.full((1, n), 1 / n)])
         known = np.append(case.symbols, n)  # the last one, also that of −1, is no token
         wide = case.rows(rows)
-        self._known = form.integers(known)
-        self._rows = form.probabilities(wide)
-        self._logits = form.probabilities(logits_of(wide))
+        self._known = form.own(known, "int64")
+        self._rows = form.own(wide)
+        self._logits = form.own(logits_of(wide) + shift)
 
     def __call__(self, texts: Any) -> Any:
         """Return the distributions of the token that follows, shape (B, V)."""
@@ -59,11 +59,7 @@ class Engine(Verifier):
 
     def arrays(self, kind: Kind, case: Case, sample: Sample) -> dict[str, Any]:
         """Return what it asks for, but for randomness."""
-        asked = settings_given(self.settings or case, sample.variants, tuple(self.wanted))
-        made: dict[str, Any] = {
-            name: self.form.of_rows(value) if np.ndim(value) else value
-            for name, value in asked.items()
-        } | {
+        made = self.settings_of(self.settings or case, sample.variants) | {
             "k": len(kind.parents),
             "length": kind.length,
             "parents": kind.parents,
@@ -87,9 +83,10 @@ class TokenEngine(Engine):
         for name in ("draft", "target"):
             rows = case.rows(getattr(case, name)[:, 0])
             if name in self.wanted:
-                made[name] = self.form.probabilities(rows[sample.variants])
+                made[name] = self.form.own(rows[sample.variants])
             if f"{name}_logits" in self.wanted:
-                made[f"{name}_logits"] = self.form.probabilities(logits_of(rows)[sample.variants])
+                logits = logits_of(rows)[sample.variants] + SHIFTS[name]
+                made[f"{name}_logits"] = self.form.own(logits)
         return made
 
 
@@ -101,10 +98,10 @@ class TextEngine(Engine):
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:
         """Return two models, and prompts of one token, shape (size, 1)."""
         made: dict[str, Any] = {
-            name: SmallModel(getattr(case, name)[0, 1:], case, self.form)
-            for name in ("draft", "target")
+            name: SmallModel(getattr(case, name)[0, 1:], case, self.form, shift)
+            for name, shift in SHIFTS.items()
         }
-        return made | {"prompts": self.form.integers(case.places[sample.variants][:, None])}
+        return made | {"prompts": self.form.own(case.places[sample.variants][:, None], "int64")}
 
 
 def one_by_one(engine: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from otspec.conformance.evidence.statistics import add_answer, no_answers
 from otspec.conformance.evidence.trial import FaultError, Tested
 from otspec.conformance.exact import exact_law
 from otspec.conformance.following.numpy_draws import FollowedGenerator
-from otspec.conformance.following.streams import current
+from otspec.conformance.following.streams import current, streams
 from otspec.conformance.following.torch.streams import NEW
 from otspec.conformance.report.report import Finding, Tried
 from otspec.drafts import LAWS
@@ -195,26 +195,27 @@ def answers(
     sample: Sample,
     least: float,
     deadline: float = math.inf,
-    calls: int = 1,
+    followed: Sequence[bool] = (True,),
 ) -> Iterator[tuple[list[Any], float]]:
     """Yield what the verifier can answer in some calls, in NumPy's arrays, and how likely."""
+    # Of other calls one way is taken, and nothing said: they are there for the verifier's state.
     makes: list[Any] = []
     raised: list[float] = []
-    chances = [Followed(verifier.form, np.random.default_rng(0), call) for call in range(calls)]
-    arrays = verifier.arrays(kind, case, sample) | {CORRECTIONS: None}
+    calls = _calls(verifier, kind, case, sample, len(followed))
 
     def answer() -> Any:
         if time.monotonic() > deadline:
             raise OutOfTimeError
         found = []
-        for each in chances:
-            own = {name: copy_of(arrays[name]) for name in verifier.wanted if name in arrays}
-            given = verifier.with_numbers(own, each, sample.drafts.shape)
+        for call, wanted in zip(calls, followed, strict=True):
+            current().idle = not wanted
             try:
-                found.append(verifier.raw(given))
+                said = call()
             except Exception:
                 raised.append(float(current().mass))
                 raise
+            found += [said] if wanted else []
+        current().idle = False
         makes.append(_maker(found[0]))
         return tuple(found)
 
@@ -232,6 +233,39 @@ def answers(
         )
     for found, chance in law.items():
         yield [makes[0](each) for each in found], float(chance)
+
+
+def _calls(
+    verifier: Verifier, kind: Kind, case: Case, sample: Sample, count: int
+) -> list[Callable[[], Any]]:
+    """Return calls of a verifier, with new random numbers each."""
+    arrays = verifier.arrays(kind, case, sample) | {CORRECTIONS: None}
+
+    def call(chance: Followed) -> Any:
+        own = {name: copy_of(arrays[name]) for name in verifier.wanted if name in arrays}
+        return verifier.raw(verifier.with_numbers(own, chance, sample.drafts.shape))
+
+    chances = (Followed(verifier.form, np.random.default_rng(0), each) for each in range(count))
+    return [partial(call, chance) for chance in chances]
+
+
+def seeds_set(
+    verifier: Verifier, kind: Kind, case: Case, sample: Sample, count: int
+) -> list[set[Any]]:
+    """Return the seeds that each of some calls sets, in one way that they can go."""
+    found: list[set[Any]] = []
+    calls = _calls(verifier, kind, case, sample, count)
+
+    def run() -> None:
+        current().idle = True
+        for call in calls:
+            call()
+            found.append(set(streams().begun))
+            streams().begun.clear()
+        current().idle = False
+
+    attempt(partial(exact_law, run))  # what cannot be followed is said of fewer calls
+    return found
 
 
 def _maker(answer: Any) -> Any:

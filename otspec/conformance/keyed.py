@@ -50,8 +50,8 @@ class Key(Randomness):
             return int(self.seeds[0])
         if name == "noise":
             noise = noise_of(self.seeds, self.positions, self.vocabulary, self.form)
-            return self.form.numbers(noise)
-        return self.form.integers(getattr(self, name))
+            return self.form.own(noise, self.form.precise)
+        return self.form.own(getattr(self, name), "int64")
 
 
 class Keyed(Verifier):
@@ -121,7 +121,7 @@ def keyed(function: Any, form: Form, kind: Kind, mode: str) -> Keyed:
 
 def noise_of(seeds: IntArray, positions: IntArray, vocabulary: int, form: Form) -> Array:
     """Return the noise of positions of texts, shape (*positions.shape, V)."""
-    like = np.zeros((1, vocabulary), "float64" if form.dtype == "float64" else "float32")
+    like = np.zeros((1, vocabulary), form.precise)
     own = np.broadcast_to(seeds.reshape(-1, *(1,) * (positions.ndim - 1)), positions.shape)
     keys, which = np.unique(np.stack([own, positions]).reshape(2, -1), axis=1, return_inverse=True)
     each = [shared_noise(like, place[None], int(seed))[0] for seed, place in keys.T]

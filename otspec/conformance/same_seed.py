@@ -105,7 +105,7 @@ class SameSeed(Frozen):
             kind = Texts(self.kind, count=STEPS * self.kind.length)
             cases = text_cases(2, self.vocabulary)
         for case in cases:
-            yield Task(self.engine, kind, case, case, large=case.vocabulary >= self.vocabulary)
+            yield Task(self.engine, kind, case, case, large=case.vocabulary > case.n)
 
     def _tried(
         self, task: Task, rng: np.random.Generator, seen: list[Seen]
@@ -221,7 +221,7 @@ class SameSeed(Frozen):
         return [
             fault.name
             for fault in faults
-            if all(each.explained(fault.machine(), partial(race, each)) for each in small)
+            if all(each.explained(fault.machine, partial(race, each)) for each in small)
         ]
 
 

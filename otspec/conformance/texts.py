@@ -23,7 +23,7 @@ from otspec.conformance.cases.tasks import Task
 from otspec.conformance.check import LEAST as LEAST_ALARM
 from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.case_by_case import COARSE, Check
-from otspec.conformance.evidence.dependence import CallPairs, RowPairs, SlotPairs
+from otspec.conformance.evidence.dependence import CallPairs, RowPairs
 from otspec.conformance.evidence.evidence import LARGEST
 from otspec.conformance.exact import MOST_WAYS, checked_limits, exact_law
 from otspec.conformance.report.report import Report
@@ -99,10 +99,6 @@ def exact_texts(
         engine compares with random numbers is. Code in float32 needs about 1e-6.
     least, most
         As for :func:`exact_law`.
-
-    Returns
-    -------
-    TextAudit
 
     Raises
     ------
@@ -214,7 +210,7 @@ def check_texts(
     case = _case(model, number)
     found = as_float_above(detect, "detect", 0, 1)
     sampler, kind = Sampler(engine, Form()), Texts(Block(), count=number)
-    batches: tuple[type[KernelBatches], ...] = (RowPairs, SlotPairs, CallPairs, KernelBatches)
+    batches: tuple[type[KernelBatches], ...] = (RowPairs, CallPairs, KernelBatches)
     return Check(
         tuple(Task(sampler, kind, case, case, each) for each in batches),
         "texts",

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from otspec._base import Array, Frozen, IntArray, cached_property, is_exact, zeros
+from otspec._base import Array, Frozen, IntArray, is_exact, zeros
 from otspec.blocks import Shape, SingleDraftRule
 from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_position, asked_widths
 from otspec.blocks.trees.verifiers.nodes import TokenRule, made_rule
@@ -48,18 +47,43 @@ def token_weights(
     return weights
 
 
-def levels_of_tree(tree: Shape, weights: Sequence[Mapping[int, Array]], like: Array) -> Array:
+def along(
+    widths: Sequence[int],
+    kept: Mapping[int, Array],
+    led: Mapping[int, Array],
+    lengths: Sequence[int] | IntArray,
+    nested: bool = False,
+) -> Chances:
+    """Return the chances along texts, a position a place that leads to the next, the end to itself.
+
+    ``kept``, ``led``: k → (k, positions), those of all texts in a row. Each text is as likely.
+    """
+    ends = np.cumsum(lengths)
+    following = np.arange(1, ends[-1] + 2)
+    following[ends - 1] = following[-1] = ends[-1]
+    whole, one_token = (
+        {k: np.concatenate([each, zeros((k, 1), like=each)], axis=1) for k, each in part.items()}
+        for part in (kept, led)
+    )
+    moved = {k: each[:, :, None] for k, each in one_token.items()}
+    start = zeros(len(following), like=next(iter(kept.values())))
+    start[ends - lengths] += 1
+    return Chances(start / len(ends), following[:, None], tuple(widths), whole, moved, nested)
+
+
+def at_one_place(
+    widths: Sequence[int], kept: Mapping[int, Array], going: Mapping[int, Array], nested: bool
+) -> Chances:
+    """Return chances that are the same everywhere, k → (k,); of drafts that do not end the text."""
+    here = {k: each[:, None] for k, each in kept.items()}
+    led = {k: each[:, None, None] for k, each in going.items()}
+    return Chances(np.ones(1), np.zeros((1, 1), dtype=int), tuple(widths), here, led, nested)
+
+
+def levels_of_tree(tree: Shape, weights: Sequence[Mapping[int, Array]]) -> Array:
     """Return P(at least 1, 2, … tokens of a tree are kept) given the text, by start: (depth, N)."""
-    number = len(weights)
-    led = {}
-    for k in tree.widths:
-        led[k] = zeros((k, number + 1), like=like)
-        for position, each in enumerate(weights):
-            led[k][:, position] = each[k]
-    following = np.minimum(np.arange(1, number + 2), number)[:, None]
-    along = {k: each[:, :, None] for k, each in led.items()}
-    chances = Chances(zeros(number + 1, like=like), following, tuple(led), led, along)
-    return chances.by_level(tree)[:, :number]
+    led = {k: np.stack([each[k] for each in weights], axis=1) for k in tree.widths}
+    return along(tuple(led), led, led, [len(weights)]).by_level(tree)[:, :-1]
 
 
 def levels_of_block(rule: type[SingleDraftRule], length: int, draft: Array, target: Array) -> Array:
@@ -89,88 +113,77 @@ def _ratio(mass: Array, target: Array) -> Array:
     return ratio if is_exact(target) else np.where(np.isnan(ratio), 0.0, ratio)
 
 
+class Asked(NamedTuple):
+    """A rule for one token, and for which numbers of drafts it is asked."""
+
+    rule: Any
+    widths: tuple[int, ...]  # how many children a node may have, ascending
+
+    @property
+    def nested(self) -> bool:
+        """Whether the first drafts of the most are those of fewer."""
+        return asked_widths(self.rule, self.widths)[0]
+
+    @property
+    def counts(self) -> list[int]:
+        """The numbers of drafts that the rule must be asked for."""
+        return asked_widths(self.rule, self.widths)[1]
+
+    def accepted(self, draft: Array, target: Array) -> Array:
+        """Return how likely each draft is accepted as each token: (Σ counts, n)."""
+        return np.concatenate(
+            [accepted_by_position(self.rule, draft, target, k) for k in self.counts]
+        )
+
+    def at(self, token: int, draft: Array, target: Array, drawn: float) -> Array:
+        """Return the chances of drafts, and a_i(x)/drawn of the logged token x: (2, Σ counts)."""
+        accepted = self.accepted(draft, target)
+        return np.array([accepted.sum(axis=1), accepted[:, token] / drawn], dtype=float)
+
+    def split(self, rows: Array) -> dict[int, Array]:
+        """Return rows of all numbers of drafts by number: (Σ counts, ...) -> k → (k, ...)."""
+        return dict(zip(self.counts, np.split(rows, np.cumsum(self.counts)[:-1]), strict=True))
+
+
 @dataclass(frozen=True, eq=False)
 class LoggedChances(Frozen):
     """How likely each of k drafts is kept at the positions of logged blocks."""
 
-    widths: tuple[int, ...]  # how many children a node may have, ascending
-    # k → ndarray, shape (k, blocks, depth): the probability that draft i is kept
-    kept: Mapping[int, Array]
-    # k → ndarray of the same shape: the same of drafts that do not end the text
-    going: Mapping[int, Array]
-    # k → ndarray of the same shape: the weight a_i(x)/p(x) of the logged token x as draft i, p the
-    # law that it was drawn from
-    led: Mapping[int, Array]
-    # (blocks,): how many positions each block has: fewer than the depth where its text is over
-    lengths: IntArray
-    nested: bool  # as for :class:`otspec.blocks.trees.best.acceptance_rates.Chances`
-
-    def averaged(self) -> Chances:
-        """Return the chances averaged over all positions that there are."""
-        kept, led = (
-            {k: each.sum(axis=(1, 2))[:, None] / self._there.sum() for k, each in chances.items()}
-            for chances in (self.kept, self.going)
-        )
-        going = {k: each[:, :, None] for k, each in led.items()}
-        nowhere = np.zeros((1, 1), dtype=int)
-        return Chances(np.ones(1), nowhere, self.widths, kept, going, self.nested)
-
-    @cached_property
-    def along(self) -> Chances:
-        """The chances along the logged blocks, each position a place of its own."""
-        blocks, depth = self._shape
-        following = np.arange(blocks * (depth + 1)).reshape(blocks, depth + 1) + 1
-        following[:, -1] -= 1
-        kept = {k: _with_end(each).reshape(k, -1) for k, each in self.kept.items()}
-        led = {k: _with_end(each).reshape(k, -1, 1) for k, each in self.led.items()}
-        start = np.zeros((blocks, depth + 1))
-        start[:, 0] = 1 / blocks
-        return Chances(start.ravel(), following.reshape(-1, 1), self.widths, kept, led, self.nested)
+    along: Chances  # each position a place of its own
+    averaged: Chances  # the mean over all positions
+    starts: IntArray  # the place before each block, (blocks,)
 
     def kept_of(self, tree: Shape) -> Array:
         """Return for each block an unbiased estimate of what is kept of a tree, (blocks,)."""
         # Σ over nodes of the chance of each, with the logged token as what its parents accepted.
-        blocks, depth = self._shape
-        return self.along.expected(tree).reshape(blocks, depth + 1)[:, 0]
+        return self.along.expected(tree)[self.starts]
 
     def by_level(self, tree: Shape) -> Array:
         """Return for each block unbiased estimates of P(τ ≥ 1), P(τ ≥ 2), …: (levels, blocks)."""
         # Their sum over the levels is `kept_of`.
-        blocks, depth = self._shape
-        return self.along.by_level(tree).reshape(tree.depth, blocks, depth + 1)[:, :, 0]
-
-    @property
-    def _there(self) -> npt.NDArray[np.bool_]:
-        """Whether a block has a position, shape (blocks, depth)."""
-        return np.arange(self._shape[1]) < self.lengths[:, None]
-
-    @property
-    def _shape(self) -> tuple[int, int]:
-        _, blocks, depth = next(iter(self.kept.values())).shape
-        return blocks, depth
-
-
-def _with_end(chances: Array) -> Array:
-    """Return chances with a place after the last, where nothing is known: along the last axis."""
-    return np.concatenate([chances, np.zeros((*chances.shape[:-1], 1))], axis=-1)
+        return self.along.by_level(tree)[:, self.starts]
 
 
 def logged_chances(
     blocks: Sequence[LoggedBlock], rule: TokenRule, widths: Sequence[int], depth: int
 ) -> LoggedChances:
     """Ask a rule at the first positions of logged blocks."""
-    nested, needed = asked_widths(rule, widths)
-    shape = len(blocks), depth
-    kept, going, led = ({k: np.zeros((k, *shape)) for k in needed} for _ in range(3))
-    for number, block in enumerate(blocks):
+    asked, lengths = Asked(rule, tuple(widths)), list[int]()
+    answers: list[list[Array]] = []  # by position: kept, kept and no end, the logged token's weight
+    for block in blocks:
         block.check(depth)
+        lengths.append(min(len(block.tokens), depth))
         rows = zip(block.tokens[:depth], block.draft, block.target, block.sampled, strict=False)
-        for position, (token, draft, target, sampled) in enumerate(rows):
-            for k in needed:
-                accepted = accepted_by_position(rule, draft, target, k)
-                each, ending = accepted.sum(axis=1), accepted[:, list(block.end)].sum(axis=1)
-                kept[k][:, number, position] = each
-                going[k][:, number, position] = np.maximum(each - ending, 0)
-                led[k][:, number, position] = accepted[:, token] / sampled[token]
-    lengths = np.array([min(len(block.tokens), depth) for block in blocks])
-    return LoggedChances(tuple(widths), kept, going, led, lengths, nested)
+        for token, draft, target, sampled in rows:
+            accepted = asked.accepted(draft, target)
+            each, ending = accepted.sum(axis=1), accepted[:, list(block.end)].sum(axis=1)
+            going = np.maximum(each - ending, 0)
+            answers.append([each, going, accepted[:, token] / sampled[token]])
+    together = np.array(answers, dtype=float)
+    kept, _, led = map(asked.split, together.transpose(1, 2, 0))
+    mean = map(asked.split, together.mean(axis=0))
+    return LoggedChances(
+        along(widths, kept, led, lengths, asked.nested),
+        at_one_place(widths, next(mean), next(mean), asked.nested),
+        np.cumsum([0, *lengths[:-1]]),
+    )

@@ -151,14 +151,12 @@ def levels_along(
     """
     chances: list[tuple[Number, Number]] = []
     weights: list[list[dict[int, Array]]] = [[] for _ in asked]
-    like: Any = None
     for position, (token, one, other) in enumerate(zip(tokens, draft, target, strict=False)):
         if not other[token] > 0:
             raise ValueError(
                 f"tokens[{position}] is {token}, which the target never draws there: calls are "
                 "counted along a text of the target"
             )
-        like = other[:0]
         chances.append((one[token], other[token]))
         for (rule, tree), known in zip(asked, weights, strict=True):
             if not is_block_rule(rule):
@@ -167,7 +165,7 @@ def levels_along(
     return [
         levels_of_block(rule, tree.depth, of_draft, of_target)
         if is_block_rule(rule)
-        else levels_of_tree(tree, known, like)
+        else levels_of_tree(tree, known)
         for (rule, tree), known in zip(asked, weights, strict=True)
     ]
 

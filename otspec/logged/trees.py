@@ -76,7 +76,7 @@ def best_trees_on_blocks(
     as_callable(rule, "rule", "a class of otspec.rules, or a function of draft, target and k")
     widths = as_widths(rule, as_nodes(nodes), widest)
     chances = logged_chances(logged, rule, widths, as_depth(depth))
-    return LoggedTrees(chances, BestTrees(chances.averaged(), nodes, depth, "likely"))
+    return LoggedTrees(chances, BestTrees(chances.averaged, nodes, depth, "likely"))
 
 
 _HALVINGS, _LOWEST = 60, -60.0

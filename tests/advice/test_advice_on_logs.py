@@ -12,13 +12,14 @@ from searching import enough
 
 from otspec.advice import advise
 from otspec.advice.evaluation.choices import Candidate, LossyChain, candidates
-from otspec.advice.evaluation.numbers import Asked, drafted_texts
+from otspec.advice.evaluation.numbers import drafted_texts
 from otspec.advice.evaluation.search import Search, advice_from
 from otspec.advice.evaluation.streaming import _joined, _rows
 from otspec.advice.on_texts import FoldedTally, TextEvidence
 from otspec.blocks import TREE_RULES, BlockVerification, DraftSelection, TokenVerification, as_shape
 from otspec.display import card_of, fields_of
 from otspec.logged import LoggedBlock, best_trees_on_blocks, replay
+from otspec.logged.chances import Asked
 from otspec.models import memoryless, random_pair
 from otspec.rules import RecursiveRejection, SpecHub
 from otspec.traces import Trace, Warp, Warping

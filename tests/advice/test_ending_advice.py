@@ -11,7 +11,7 @@ from ending_models import ENDINGS, calls_of_texts, each_ending
 from tree_search import kept_of
 
 from otspec.advice import advise
-from otspec.advice.evaluation.numbers import Asked, drafted_texts
+from otspec.advice.evaluation.numbers import drafted_texts
 from otspec.blocks import (
     TREE_RULES,
     BlockVerification,
@@ -21,6 +21,7 @@ from otspec.blocks import (
     best_trees,
 )
 from otspec.logged import LoggedBlock
+from otspec.logged.chances import Asked
 from otspec.models import EndingModel
 from otspec.rules import RecursiveRejection
 

@@ -7,10 +7,11 @@ import pytest
 from instances import fractions
 
 from otspec.advice.evaluation.choices import CHAIN_RULES, NO_DRAFT, Candidate
-from otspec.advice.evaluation.numbers import Asked, DraftedTexts
+from otspec.advice.evaluation.numbers import DraftedTexts
 from otspec.advice.on_texts import TextEvidence
 from otspec.blocks import as_shape
 from otspec.blocks.trees.shapes import LEAF
+from otspec.logged.chances import Asked
 from otspec.rules import PooledSelection, RecursiveRejection
 
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from small_files import WHOLE
 
 from otspec.blocks import as_branching, as_shape
-from otspec.cli.shared.arguments import CountList, NumberList, read_distribution
+from otspec.cli.shared.arguments import COUNTS, NUMBERS, read_distribution
 from otspec.files import read_file, small_formats, trace_formats
 from otspec.models import load_model
 from otspec.traces import Warping, load_trace
@@ -310,8 +310,8 @@ TEXT_TARGETS = {
     "read_distribution exact": (TEXT, lambda text: read_distribution(text, "draft", exact=True)),
     "read_distribution logits": (TEXT, lambda text: read_distribution(text, "draft", logits=True)),
     "find_source": (TEXT, find_source),
-    "counts": (TEXT, lambda text: CountList().convert(text, None, None)),
-    "temperatures": (TEXT, lambda text: NumberList().convert(text, None, None)),
+    "counts": (TEXT, lambda text: COUNTS.convert(text, None, None)),
+    "temperatures": (TEXT, lambda text: NUMBERS.convert(text, None, None)),
     "as_branching": (TEXT, as_branching),
     "as_shape": (TEXT, as_shape),
 }

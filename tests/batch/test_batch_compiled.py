@@ -21,7 +21,6 @@ from searching import NIGHTLY, by_day
 from test_batch_laws import CASES, ROUNDING, pooled_cuts
 
 from otspec import batch
-from otspec.batch._array_api.pooled.clock_pools import Light
 from otspec.batch._array_api.sums import KnownWeight
 
 AT_NIGHT = pytest.mark.nightly
@@ -46,9 +45,7 @@ ONE_OF_A_KIND = [
 
 def test_weights_have_a_hash_before_they_have_fields():
     """PyTorch 2.11 asks for it while it makes a graph."""
-    kinds = KnownWeight.__subclasses__()
-    assert Light in kinds
-    assert len({object.__new__(kind) for kind in kinds}) == len(kinds)
+    assert len({object.__new__(KnownWeight) for _ in range(3)}) == 3
 
 
 def names(function):

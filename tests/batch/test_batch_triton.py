@@ -3,6 +3,8 @@
 They run on a CUDA device, or in Triton's interpreter: test_batch_triton_runs.py starts that.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from batch_backends import INTERPRETED, library
@@ -15,7 +17,6 @@ from otspec import batch
 from otspec.batch import _triton
 from otspec.batch._array_api import inversion, sums
 from otspec.batch._array_api.library import BLOCK, library_of
-from otspec.batch._array_api.pooled.clock_pools import Light
 
 ROUNDING = 1e-12
 """Of laws, as in test_batch_laws.py."""
@@ -62,20 +63,21 @@ def weights_of(torch, library, lead):
     def narrow(low, high):
         return library.narrowed(numbers(low, high))[..., None]
 
-    line = sums.BrokenLine(library, narrow(0, 1), narrow(0, 1), narrow(1, 3))
+    line = sums.KnownWeight("line", library, (narrow(0, 1), narrow(0, 1), narrow(1, 3)))
     scaled = sums.excess(library, numbers(1, 3) / library.factor, library.factor)
     weights = [
         sums.the_draft,
         sums.the_target,
         sums.common(library),
         sums.common(library, numbers(0, 4)),
-        sums.Excess(sums.common(library)),
+        sums.common(library, excess=True),
         scaled,
         line,
-        sums.Excess(line),
+        replace(line, excess=True),
     ]
-    weights += [sums.Mixture(narrow(0, 1), rest) for rest in weights[3:]]
-    return [*weights, Light(library, narrow(0, 0.01), narrow(0, 4))]
+    weights += [replace(rest, share=narrow(0, 1)) for rest in weights[3:]]
+    light = narrow(0, 0.01), narrow(0, 4)
+    return [*weights, sums.KnownWeight("light", library, light, library.factor)]
 
 
 def allowed(library, mass):
@@ -191,7 +193,8 @@ def test_draws_at_the_ends_and_from_nothing(torch, rows):
     draft[0] = target[0] = 0
     draft[1, :-1] = 0
     library = library_of(draft)
-    weight = sums.Mixture(library.full((4, 1), 0.0), sums.excess(library, library.full((4,), 1.0)))
+    rest = sums.excess(library, library.full((4,), 1.0))
+    weight = replace(rest, share=library.full((4, 1), 0.0))
     for chosen in (sums.the_draft, weight):
         (blocks,) = sums.block_sums(library, draft, target, chosen)
         weights = chosen(draft, target).cpu().numpy()

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,6 @@ from batch_backends import INTERPRETED, library
 from otspec.batch import _triton
 from otspec.batch._array_api import sums
 from otspec.batch._array_api.library import library_of
-from otspec.batch._array_api.pooled.clock_pools import Light
 
 TESTS = ["test_batch_triton.py", "test_batch_backends.py", "test_batch_extreme_backends.py"]
 """Those that go through the kernels, or that know the backend torch-triton, in the interpreter."""
@@ -183,7 +183,7 @@ class Device:
 
 @pytest.fixture
 def compiled(launches, monkeypatch, tmp_path):
-    """The machine code of kernels, by name, that are compiled for a device and not started."""
+    """The machine code of kernels, by name and form, compiled for a device and not started."""
     from triton.runtime import driver
     from triton.runtime.jit import JITFunction
 
@@ -192,9 +192,11 @@ def compiled(launches, monkeypatch, tmp_path):
     made = {}
 
     def compile_for(kernel, grid):
-        return lambda **given: made.update(
-            {kernel.fn.__name__: kernel.warmup(grid=grid, **given).asm["ptx"]}
-        )
+        def compiled(**given):
+            form = given.get("draws", given.get("writes"))
+            made[kernel.fn.__name__, form] = kernel.warmup(grid=grid, **given).asm["ptx"]
+
+        return compiled
 
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(pieces, "at_once", lambda *numbers: numbers[-1])
@@ -214,19 +216,21 @@ def test_the_kernels_are_machine_code_for_a_gpu(torch, launches, dtype, compiled
     draft, target = (row.to(getattr(torch, dtype)) for row in pair(torch, 2, 8_192))
     known = library_of(draft)
     one = known.narrowed(known.full((2, 1), 1.0))
-    rest = sums.Excess(sums.BrokenLine(known, one, one, one))
-    weight = sums.Mixture(one, sums.excess(known, one[:, 0], known.factor))
-    some = sums.the_target, sums.common(known), rest, weight, Light(known, one, one)
+    rest = sums.KnownWeight("line", known, (one, one, one), excess=True)
+    weight = replace(sums.excess(known, one[:, 0], known.factor), share=one)
+    light = sums.KnownWeight("light", known, (one, one), known.factor)
+    some = sums.the_target, sums.common(known), rest, weight, light
     launches.block_sums(known, draft, target, *some)
     blocks, tokens = known.full((2, 32), 1.0), known.numbers([1, 2])[:, None]
     launches.draw(known, draft, target, weight, blocks, one[:, 0], tokens)
     launches.without(known, draft, target, rest, blocks, tokens)
     launches.softmax(known, draft, 0.7)
-    assert set(compiled) == {"block_sums", "draw", "without", "softmax_parts", "softmax"}
-    for name, code in compiled.items():
+    both = {(name, form) for name in ("in_block", "softmax") for form in (True, False)}
+    assert set(compiled) == {("block_sums", None), *both}
+    for (name, _), code in compiled.items():
         # The exponential in float64 is a function of the device's library with steps of its own.
-        if not (dtype == "float64" and name.startswith("softmax")):
+        if not (dtype == "float64" and name == "softmax"):
             assert "fma.rn" not in code
             assert ".ftz" not in code
-    for name in ("block_sums", "softmax_parts", "softmax"):
-        assert "ld.global.v4" in compiled[name] or "ld.global.v2" in compiled[name]
+        if name != "in_block":
+            assert "ld.global.v4" in code or "ld.global.v2" in code

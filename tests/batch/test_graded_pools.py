@@ -1,4 +1,4 @@
-"""Graded pools: the definition in docs/pooled.md in fractions, and the batch rule against it."""
+"""Graded pools: docs/pooled_proofs.md in fractions, and the batch rule against it."""
 
 from fractions import Fraction
 

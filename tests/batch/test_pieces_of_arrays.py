@@ -89,12 +89,13 @@ def test_what_is_mixed_is_share_and_rest():
     p, q = made(300, 3), made(300, 4)
     kept = library(p, 256)
     share = np.array([[0.25], [0.75]])
-    line = sums.BrokenLine(kept, np.array([[0.5]]), np.array([[0.25]]), np.array([[1.5]]))
+    numbers = np.array([[0.5]]), np.array([[0.25]]), np.array([[1.5]])
+    line = sums.KnownWeight("line", kept, numbers)
     law = np.minimum(q, np.minimum(0.5 * p + 0.25 * q, 1.5 * p))
     assert line(p, q).tolist() == law.tolist()
-    mixed = sums.Mixture(share, sums.Excess(line))(p, q)
+    mixed = replace(line, excess=True, share=share)(p, q)
     assert mixed.tolist() == (share * q + (1 - share) * (q - law)).tolist()
-    scaled = sums.Common(kept, share, 4.0)
+    scaled = sums.KnownWeight("scaled", kept, (share,), 4.0)
     assert scaled(p, q).tolist() == np.minimum(q, 4 * share * p).tolist()
 
 

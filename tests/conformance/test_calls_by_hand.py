@@ -13,15 +13,9 @@ from otspec.conformance.cases.arrays import Form
 from otspec.conformance.cases.cases import memoryless
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
+from otspec.conformance.evidence import dependence
 from otspec.conformance.evidence.batches import KernelBatches, SingleRows
-from otspec.conformance.evidence.dependence import (
-    REDRAWN,
-    CallPairs,
-    DraftPairs,
-    RowPairs,
-    SlotPairs,
-    taken,
-)
+from otspec.conformance.evidence.dependence import CallPairs, RowPairs, rows_apart, taken
 from otspec.conformance.exact_check import Drafted, drafted_ways, sample_of
 from otspec.conformance.keyed import Rows, noise_of
 from otspec.conformance.same_seed import SameSeed
@@ -42,94 +36,142 @@ def test_two_arrays_of_a_call_take_at_most_half_of_the_memory(monkeypatch, dtype
         form.refuse_too_many(7, 2**28 + 1)
 
 
-def rows_of(pairs, size):
-    """The drafts of the rows that are compared, where what is said of a row is its place."""
-    made = pairs(None, Tokens(2), CASE, None, np.random.default_rng(0))
-    calls = []
+def compared(monkeypatch, pairs, size, kind):
+    """The places, as (call, row), whose answers are compared in each way, and what was handed."""
+    made = pairs(None, kind, CASE, None, np.random.default_rng(0))
+    calls, found = [], []
 
     def said(drafts):
         calls.append(drafts.drafts)
-        return np.arange(len(drafts.drafts))[:, None] + 100 * len(calls)
+        places = np.arange(len(drafts.drafts))
+        return np.array([np.full(len(places), len(calls) - 1), places])
 
+    def places(*answers):
+        found.append([[tuple(place) for place in each.T.tolist()] for each in answers])
+        return np.zeros(answers[0].shape[1], int)
+
+    monkeypatch.setattr(dependence, "more_agree", places)
     object.__setattr__(made, "said", said)
-    return [each[:, 0].tolist() for each in made.rows(size)], calls
+    assert len(list(made.compared(size))) == len(pairs.ways)
+    return found, calls
 
 
-@each(
-    "pairs,rows",
-    [
-        (RowPairs, ([100, 102, 104], [101, 103, 105], [200, 202, 204], [201, 203, 205])),
-        (SlotPairs, ([100, 101, 102], [103, 104, 105], [200, 201, 202], [203, 204, 205])),
-        (CallPairs, ([100, 102, 104], [101, 103, 105], [200, 202, 204], [201, 203, 205])),
-    ],
-)
-def test_which_rows_are_compared(pairs, rows):
-    found, calls = rows_of(pairs, 3)
-    assert tuple(found) == rows
-    assert [len(drafts) for drafts in calls] == [6, 6]
-    assert (calls[0] == calls[1]).all() == (pairs is not CallPairs)
+def independent(pairs):
+    """Whether pairs form no cycle, by joining what they join."""
+    root = {}
+
+    def find(place):
+        while place in root:
+            place = root[place]
+        return place
+
+    for one, two in pairs:
+        ends = find(one), find(two)
+        if ends[0] == ends[1]:
+            return False
+        root[ends[0]] = ends[1]
+    return True
 
 
-def test_rows_that_are_compared_have_other_drafts():
-    for pairs, apart in ((RowPairs, 1), (SlotPairs, 50)):
-        _, (drafts, _) = rows_of(pairs, 50)
-        pair = drafts.reshape(50, 2, 2) if apart == 1 else np.stack([drafts[:50], drafts[50:]], 1)
-        assert not (pair[:, 0] == pair[:, 1]).all(axis=1).any()
+def test_which_rows_are_compared(monkeypatch):
+    """Without drafts all rows are alike; there are 600 of each call."""
+    found, calls = compared(monkeypatch, RowPairs, 300, Block.of_length(0))
+    assert len(calls) == 2
+    apart = set()
+    for (words, fault), way in zip(RowPairs.ways[2:], found[2:], strict=True):
+        assert words in fault
+        assert [{call for call, _ in each} for each in way if each] in ([{0}, {0}, {1}, {1}], [])
+        one, two, three, four = ([row for _, row in each] for each in way)
+        assert (one, two) == (three, four)  # the same rows of both calls
+        assert independent(zip(one, two, strict=True))
+        differences, sums = set(np.subtract(two, one)), set(np.add(two, one))
+        if "mirrored" in words:
+            assert (sums, len(one)) == ({599}, 300)
+        elif "half" in words:
+            assert (differences, len(one)) == ({300}, 300)
+        elif words == "neighboring rows":
+            assert differences == {1}
+            apart.add(tuple(one[:3]))
+        else:
+            (distance,) = differences or {int(words.split()[1])}
+            assert words == f"rows {distance} apart"
+            fewest = min(300, 600 - distance) - distance * (distance <= 8)
+            assert max(0, fewest) <= len(one) <= 300
+    assert apart == {(0, 1, 2), (0, 2, 4), (1, 3, 5)}
 
 
-def test_drafts_that_cannot_differ_are_drawn_again_some_times():
-    drawn, case = [], memoryless("one", (1, 0), (1, 1))
-    kind = Tokens(1)
-
-    def draw(case, size, rng):
-        drawn.append(size)
-        return Tokens.draw(kind, case, size, rng)
-
-    own = SimpleNamespace(draw=draw)
-    RowPairs(None, own, case, None, np.random.default_rng(0)).apart(5)
-    assert drawn == [10] + [5] * REDRAWN
-    drawn.clear()
-    kind = Block.of_length(0)
-    RowPairs(None, own, case, None, np.random.default_rng(0)).apart(5)
-    assert drawn == [10]
+@pytest.mark.parametrize("size", [300, 301])
+def test_rows_that_are_compared_have_equal_drafts_but_in_one_way(monkeypatch, size):
+    found, (drafts, again) = compared(monkeypatch, RowPairs, size, Tokens(2))
+    assert (drafts == again).all()
+    assert len(np.unique(drafts, axis=0)) == 2
+    for way, (one, two, *_) in zip(RowPairs.ways, found, strict=True):
+        same = {(drafts[a] == drafts[b]).all() for (_, a), (_, b) in zip(one, two, strict=True)}
+        assert same <= {way[0] != "rows of different drafts"}
+        assert independent(zip(one, two, strict=True))
+    # All that are half a call apart, and mirrored ones; enough of the others.
+    assert [len(way[0]) for way in found[-2:]] == [size] * 2
+    assert all(len(way[0]) > 120 for way in found[1:60])
 
 
-def test_rows_of_equal_drafts_stand_anywhere_in_both_calls():
-    found, calls = rows_of(DraftPairs, 40)
-    assert [len(drafts) for drafts in calls] == [80, 80]
-    for call, drafts in enumerate(calls, start=1):
-        one, two = (np.array(each) - 100 * call for each in found[2 * call - 2 : 2 * call])
-        assert (drafts[one] == drafts[two]).all()
-        assert sorted([*one, *two]) == list(range(80))
-        assert one.tolist() != list(range(40))
-    assert found[0] != [place - 100 for place in found[2]]  # in another order
+@pytest.mark.parametrize("size", [3, 64, 150])
+def test_which_calls_are_compared(monkeypatch, size):
+    found, calls = compared(monkeypatch, CallPairs, size, Tokens(2))
+    assert len(calls) == 2 * min(64, size)
+    assert sum(map(len, calls)) <= 4 * size + 2 * len(calls)
+    starts = set()
+    one, two, three, four = found.pop()
+    assert [(*a, c) for a, c in zip(one, [x for x, _ in three], strict=True)] == [
+        (call, row, call + 1)
+        for call in range(0, len(calls), 2)
+        for row in range(0, len(calls[0]), 2)
+    ][:size]
+    assert two == [(call, row + 1) for call, row in one]
+    assert four == [(call, row + 1) for call, row in three]
+    assert CallPairs.ways[-3:] == (*RowPairs.ways[:2], rows_apart(1))
+    for words in ("equal", "different"):
+        one, two, three, four = found.pop()
+        assert independent(zip(one, two, strict=True))
+        for (call, i), (also, j), (later, k), (same, m) in zip(one, two, three, four, strict=True):
+            assert (call % 2, also, later, same, i, j) == (0, call, call + 1, call + 1, k, m)
+            alike = (calls[call][i] == calls[call][j]).all()
+            assert (alike, i // 2 == j // 2, i % 2) == (words == "equal", False, j % 2)
+    for (words, _), (one, two, three, four) in zip(CallPairs.ways[:-3], found, strict=True):
+        assert independent(zip(one, two, strict=True))
+        for (i, row), (j, same), (k, beside), (m, other) in zip(one, two, three, four, strict=True):
+            assert (row, beside, k, m) == (same, row + 1, i, j)
+            assert other == beside
+            assert j - i == (1 if words == "calls" else int(words.split()[1]))
+        if words == "calls":
+            starts.add(tuple(dict.fromkeys(call for call, _ in one[:size])))
+        elif len(calls) == 128:
+            apart = int(words.split()[1])
+            assert size - 3 * apart * (apart <= 8) <= len(one) <= size
+    assert {each[:2] for each in starts} == {(0, 1), (0, 2), (1, 3)}
 
 
-A, B, C, D = (np.array(each) for each in ([[1, 2]], [[1, 3]], [[4, 3]], [[1, 2]]))
+A, B, C, D = (np.array(each) for each in ([1, 2], [1, 3], [4, 3], [1, 2]))
 
 
-@pytest.mark.parametrize(
-    ("pairs", "more"),
-    # Of two places: a and b agree in one, c and d in none, a and d in both, b and c in one, a and c
-    # in none, b and d in one.
-    [(RowPairs, 1 + 0 - 2 - 1), (CallPairs, 0 + 1 - 2 - 1)],
-)
-def test_places_in_which_pairs_agree(pairs, more):
-    assert pairs.compared(A, B, C, D).tolist() == [more]
+def test_places_in_which_pairs_agree():
+    # Of two places: a and b agree in one, c and d in none, a and d in both, c and b in one.
+    assert dependence.more_agree(*(each[:, None] for each in (A, B, C, D))).tolist() == [
+        1 + 0 - 2 - 1
+    ]
 
 
-def test_pairs_that_agree_more_are_counted_first_and_ties_half_each():
+def test_pairs_that_agree_more_are_counted_first_and_coins_stand_for_others():
     made = RowPairs(None, Tokens(2), CASE, None, np.random.default_rng(0))
-    same, other = np.zeros((1_000, 1), int), np.ones((1_000, 1), int)
-    for rows, counts in (((same, same, other, other), [1_000, 0]),
-                         ((same, other, other, same), [0, 1_000])):  # fmt: skip
-        object.__setattr__(made, "rows", lambda _size, rows=rows: rows)
-        assert made(1_000).tolist() == [counts]
-    object.__setattr__(made, "rows", lambda _size: (same,) * 4)
-    ((more, less),) = made(1_000)
-    # Six standard deviations of 1,000 coins.
-    assert more + less == 1_000
-    assert abs(more - 500) < 6 * np.sqrt(250)
+    ways = np.full(1_000, 2), np.full(1_000, -1), np.ones(400, int), np.zeros(1_000, int)
+    object.__setattr__(made, "compared", lambda _size: iter(ways))
+    counts = made(1_000)
+    assert counts.shape == (1, 8)
+    ahead, behind = counts.reshape(-1, 2).T
+    assert (ahead + behind).tolist() == [1_000] * 4
+    # Six standard deviations of the coins, 600 and 1,000.
+    assert ahead[:2].tolist() == [1_000, 0]
+    assert abs(ahead[2] - 700) < 6 * np.sqrt(150)
+    assert abs(ahead[3] - 500) < 6 * np.sqrt(250)
 
 
 def test_taken_rows_are_those_of_every_part():

@@ -107,7 +107,7 @@ def test_tokens_that_a_case_does_not_have_get_logits_of_minus_infinity():
     case = among(neutral(memoryless("two symbols", (1, 3), (1, 1))), 7)
     found = logits_given(case, {}, {"draft": case.draft_logits[0, 0]})["draft_logits"]
     wanted = np.full(7, -np.inf)
-    wanted[case.places] = np.log([0.25, 0.75])
+    wanted[case.places] = np.log([0.25, 0.75]) + 0.5
     assert np.array_equal(found, wanted)
 
 

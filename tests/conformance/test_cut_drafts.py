@@ -62,12 +62,12 @@ def test_rows_that_are_cut_to_the_shortest_of_a_batch_are_found_and_named():
 def test_exact_mode_tells_by_a_row_beside_that_keeps_nothing():
     report = check(cutting.shortest_of_batch, kind="block", mode="exact", shape=1)
     # Two rows of the same drafts depend on each other, too, and not by their random numbers.
-    assert {each.case for each in report.findings} == {"a row beside", "neighboring rows"}
+    assert {each.case for each in report.findings} == {"a row beside", "rows of a call"}
     assert named(report) == {OTHERS}
     right = partial(cutting.shortest_of_batch, own=True)
     report = check(right, kind="block", mode="exact", shape=1)
     # The lengths depend on each other, which is no loss of the texts, and no fault of this name.
-    assert {each.case for each in report.findings} <= {"neighboring rows"}
+    assert {each.case for each in report.findings} <= {"rows of a call"}
     assert OTHERS not in {name for each in report.findings for name in each.looks_like}
 
 

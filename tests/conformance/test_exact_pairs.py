@@ -1,11 +1,13 @@
 """Rows of a call, and calls, that share random numbers: seen in exact mode, too."""
 
+import itertools
+
 import numpy as np
 import pytest
 from small_verifiers import coupled
 
 from otspec.conformance import check
-from otspec.conformance.evidence.dependence import RowPairs
+from otspec.conformance.evidence.dependence import rows_apart
 from otspec.conformance.exact_pairs import _finding
 
 FAULTS = {
@@ -50,7 +52,35 @@ def test_numbers_shared_by_rows_are_seen_exactly(verifier, fault):
     for finding in report.findings:
         assert finding.looks_like == (FAULTS[fault],)
         assert "come together with probability" in finding.reason
-    assert {"neighboring rows", "calls"} <= {tried.case.split(": ")[-1] for tried in report.cases}
+    assert {"rows of a call", "calls"} <= {tried.case.split(": ")[-1] for tried in report.cases}
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize(
+    ("seed", "apart"),
+    [
+        (lambda call: call // 2, 1), (lambda call: (call + 1) // 2, 1), (lambda call: call // 3, 1),
+        *((lambda call, ring=ring: call % ring, ring) for ring in (2, 3, 8, 64)),
+        (lambda call: call, None), (lambda call: call % 65, None),
+    ],
+)  # fmt: skip
+def test_seeds_of_several_calls_are_seen_exactly(seed, apart, library):
+    """A seed that returns after more than 64 calls is not."""
+    calls = itertools.count()
+    if library == "torch":
+        torch = pytest.importorskip("torch", reason="PyTorch is not installed: make backends")
+
+    def seeded(draft, target, drafts):
+        number = 1_000 + seed(next(calls))
+        if library == "numpy":
+            return couple(draft, target, drafts, np.random.default_rng(number).random((1, 2)))
+        torch.manual_seed(number)
+        return couple(draft, target, drafts, torch.rand(1, 2))
+
+    report = check(seeded, mode="exact", shape=1)
+    words = {None: [], 1: [(FAULTS["calls"],)]}
+    again = [(f"random numbers of one call used again {apart} calls later",)]
+    assert [finding.looks_like for finding in report.findings] == words.get(apart, again)
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -70,8 +100,8 @@ def test_errors_up_to_the_rounding_are_no_finding():
     """Both rows say a or b with probability 1/2, and the same with 3/4: an error of 1/8."""
     a, b = (0,), (1,)
     joint = {(a, a): 0.375, (b, b): 0.375, (a, b): 0.125, (b, a): 0.125}
-    assert _finding("case", joint, RowPairs, 0.125) is None
-    found = _finding("case", joint, RowPairs, 0.124)
+    assert _finding("case", joint, rows_apart(1), 0.125) is None
+    found = _finding("case", joint, rows_apart(1), 0.124)
     assert (found.observed, found.expected) == ((0.375, 0.125, 0.125, 0.375), (0.25,) * 4)
     assert found.labels == ("(0,) and (0,)", "(0,) and (1,)", "(1,) and (0,)", "(1,) and (1,)")
     assert found.reason == (
@@ -82,7 +112,7 @@ def test_errors_up_to_the_rounding_are_no_finding():
 def test_a_pair_that_never_comes_has_probability_0():
     """Both rows say a or b with probability 1/4 and 3/4, and always the same."""
     a, b = (0,), (1,)
-    found = _finding("case", {(a, a): 0.25, (b, b): 0.75}, RowPairs, 0.1)
+    found = _finding("case", {(a, a): 0.25, (b, b): 0.75}, rows_apart(1), 0.1)
     assert found.observed == (0.25, 0, 0, 0.75)
     assert found.expected == (1 / 16, 3 / 16, 3 / 16, 9 / 16)
     assert found.statistic == "dependence between neighboring rows"
@@ -93,7 +123,7 @@ def test_a_pair_that_never_comes_has_probability_0():
 
 def test_what_is_seen_of_pairs_is_half_of_the_rounding_of_each():
     report = check(right, mode="exact", shape=1)
-    tried = {each.case: each for each in report.cases}["neighboring rows"]
+    tried = {each.case: each for each in report.cases}["rows of a call"]
     # Each of two rows says one of three tokens; an error of 1e-6 counts as rounding.
     assert tried.detectable == pytest.approx(3 * 3 * 1e-6 / 2)
 

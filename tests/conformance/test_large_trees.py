@@ -15,8 +15,10 @@ from otspec.conformance.cases.tasks import MOST_DRAFTED, _too_many, followable, 
 from otspec.conformance.cases.warping import Warped
 from otspec.conformance.exact_check import drafted_ways
 from otspec.conformance.faults import FAULTS, RIGHT_RULES
-from otspec.conformance.faults.base import faults_of, joint_law, right_law, total_variation
+from otspec.conformance.faults.base import faults_of, joint_law
+from tests.support.docs_scripts import script
 
+measure = script("fault_controls")
 TWO_LEVELS = Tree((-1, -1, 0, 0, 1, 1))
 RULE = next(rule for rule in RIGHT_RULES if rule.name == "recursive rejection by depth")
 
@@ -118,7 +120,10 @@ def test_a_case_with_fewer_symbols_has_two_of_one_likelihood_ratio_as_one():
 
 def shows(fault, kind, cases):
     return any(
-        total_variation(joint_law(fault.machine, RULE, kind, case), right_law(kind, case)) > 1e-3
+        measure.total_variation(
+            joint_law(fault.machine, RULE, kind, case), measure.right_law(kind, case)
+        )
+        > 1e-3
         for case in cases
     )
 

@@ -29,7 +29,7 @@ from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.evidence import Evidence, requirement_of
 from otspec.conformance.exact_check import exact_counts
 from otspec.conformance.faults import FAULTS, RIGHT_RULES
-from otspec.conformance.faults.base import faults_of, joint_law, right_law, total_variation
+from otspec.conformance.faults.base import faults_of, joint_law
 from tests.support.docs_scripts import script
 
 FORM = Form("numpy", "float64")
@@ -81,7 +81,7 @@ def distances(fault, rule, kind, cases):
     for case in cases:
         with suppress(CannotFollowError):
             law = joint_law(fault.machine, rule, kind, case)
-            yield total_variation(law, right_law(kind, case)), case
+            yield measure.total_variation(law, measure.right_law(kind, case)), case
 
 
 def shows(fault, rule, kind, cases):
@@ -122,17 +122,17 @@ def worst(fault, rule, kind, cases):
 
 def explains(law, kind, case, counts):
     """Return whether counts, or a law, are those of a fault and not of a correct verifier."""
-    detect = 0.9 * total_variation(law, right_law(kind, case))
+    detect = 0.9 * measure.total_variation(law, measure.right_law(kind, case))
     seen, wrong = counts.sum(axis=0), []
-    for expected in (law.sum(axis=0), right_law(kind, case)):
+    for expected in (law.sum(axis=0), measure.right_law(kind, case)):
         needs = requirement_of(expected, detect, 1e-6, DTYPES["float32"], 10**9)
         wrong.append(Evidence(expected, needs).wrong(seen))
     return wrong == [False, True]
 
 
 def size_of(law, kind, case):
-    right = right_law(kind, case)
-    detect = 0.9 * total_variation(law, right)
+    right = measure.right_law(kind, case)
+    detect = 0.9 * measure.total_variation(law, right)
     return requirement_of(right, detect, 1e-6, DTYPES["float32"], 10**9).size
 
 

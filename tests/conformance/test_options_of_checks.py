@@ -116,6 +116,8 @@ def test_what_an_engine_is_given():
 
     given = TokenEngine(tokens, Form()).arrays(Tokens(3), CASE, sample(0, 1))
     assert given["draft"].tolist() == [[0, 0.5, 0, 0, 0.5]] * 2
-    assert np.exp(given["target_logits"]) == pytest.approx(np.array([[0, 0.25, 0, 0, 0.75]] * 2))
+    assert np.exp(given["target_logits"] + 1.25) == pytest.approx(
+        np.array([[0, 0.25, 0, 0, 0.75]] * 2)
+    )
     assert (given["k"], given["temperature"]) == (3, 1.0)
     assert not {"target", "draft_logits"} & set(given)

@@ -21,7 +21,7 @@ from otspec.conformance.faults.randomness import inverted
 from otspec.conformance.faults.rules import _kernel, rules_of
 from otspec.conformance.faults.setting import TEXT, setting_of
 from otspec.conformance.faults.shared_noise import Seen as SharedSeen
-from otspec.conformance.faults.shared_noise import Step
+from otspec.conformance.faults.shared_noise import SharedNoise
 from otspec.conformance.keyed import Rows
 
 # Rows after the text and after each of four symbols, which are already distributions.
@@ -192,7 +192,7 @@ SQUARED = scaled(0.01, 0.09, 0.36, 0)
         # Residuals: right is (0, 0, 1/4, 3/4).
         (None, "residual", (TEXT, WANT, GIVE), [0, 0, 0.25, 0.75]),
         (None, "residual", (TEXT, WANT, WANT), WANT),
-        ("residual not subtracted", "residual", (TEXT, WANT, GIVE), WANT),
+        ("draft not subtracted after a rejection", "residual", (TEXT, WANT, GIVE), WANT),
         ("residual of the first round", "residual", (1, WANT, GIVE), [0, 0.4, 0.6, 0]),
         ("residual subtracted after the last draft only", "residual", (TEXT, WANT, GIVE), WANT),
         ("residual subtracted after the last draft only", "correction", (TEXT, GIVE),
@@ -535,20 +535,21 @@ def test_the_number_of_a_draw_is_that_of_the_next_draft():
     ],
 )
 def test_from_which_position_noise_is_taken(name, node, depth, ahead):
-    machine = FAULTS[name or "noise of the first row for all rows"].machine()
-    step = Step(3, 3, 7, TREE.parents, DRAFTS, (True,) * 4, T[list(ROWS)], D[list(ROWS)], None)
-    assert machine.ahead(step, node, depth) == ahead
-    assert machine.row(step) == (3 if name else 0)
+    machine = FAULTS[name or "noise of the first row for all rows"].machine
+    step = machine(3, 3, 7, TREE.parents, DRAFTS, (True,) * 4, T[list(ROWS)], D[list(ROWS)], None)
+    assert step.ahead(node, depth) == ahead
+    assert step.row() == (3 if name else 0)
 
 
 def test_what_is_raced_over_after_a_rejection():
-    machine = FAULTS["residual raced with the noise of its draft"].machine()
-    assert machine.left(np.array(WANT), np.array(GIVE)) == pytest.approx([0, 0, 0.1, 0.3])
-    assert machine.left(np.array(WANT), np.array(WANT)) is None
-    assert FAULTS["noise indexed by step"].machine().left(np.array(WANT), np.array(GIVE)) is None
+    step = FAULTS["residual raced with the noise of its draft"].machine(*FIRST_CHILD)
+    assert step.left(np.array(WANT), np.array(GIVE)) == pytest.approx([0, 0, 0.1, 0.3])
+    assert step.left(np.array(WANT), np.array(WANT)) is None
+    right = FAULTS["noise indexed by step"].machine(*FIRST_CHILD)
+    assert right.left(np.array(WANT), np.array(GIVE)) is None
 
 
-FIRST_CHILD = Step(
+FIRST_CHILD = (
     0, 5, 0, TREE.parents, DRAFTS, (True, True, True, False), T[list(ROWS)], D[list(ROWS)],
     lambda weights, _row, ahead: int(np.argmax(weights)) if ahead else 2,
 )  # fmt: skip
@@ -564,15 +565,19 @@ FIRST_CHILD = Step(
     ],
 )
 def test_a_text_of_shared_noise_goes_down_the_drafts_that_agree(name, left, said):
-    machine, given = FAULTS[name].machine(), []
-    as_it_is = machine.left
-    machine.left = lambda *rows: given.append(as_it_is(*rows)) or given[-1]
-    assert machine.verify(FIRST_CHILD) == said
+    given = []
+
+    class Spied(FAULTS[name].machine):
+        def left(self, *rows):
+            given.append(super().left(*rows))
+            return given[-1]
+
+    step = Spied(*FIRST_CHILD)
+    assert step.verify() == said
     assert len(given) == 1
     assert given[0] is None if left is None else given[0] == pytest.approx(left)
     # Behind a leaf no draft was rejected.
-    leaf = replace(FIRST_CHILD, parents=(-1,), drafts=(2,), there=(True,))
-    assert machine.verify(leaf) == (0, [2, 3])
+    assert replace(step, parents=(-1,), drafts=(2,), there=(True,)).verify() == (0, [2, 3])
     assert len(given) == 1
 
 
@@ -580,9 +585,9 @@ def test_a_fault_of_shared_noise_explains_the_beginnings_of_all_texts():
     """Each row has the models of its variant: after the text, and after each of its drafts."""
     steps = []
 
-    class Recorder:
-        def verify(self, step):
-            steps.append(step)
+    class Recorder(SharedNoise):
+        def verify(self):
+            steps.append(self)
             return 0, [2, 3]
 
     both = mixed("two", [CASE, remembering("exchanged", T, D)])
@@ -596,11 +601,11 @@ def test_a_fault_of_shared_noise_explains_the_beginnings_of_all_texts():
     ):  # fmt: skip
         steps.clear()
         said = SharedSeen(TREE, both, rows, np.array(texts))
-        assert said.explained(Recorder(), None) == explained
+        assert said.explained(Recorder, None) == explained
         assert len(steps) == looked
         for row, (target, draft) in enumerate(((D, T), (T, D))[:looked]):
             step = steps[row]
-            assert (step.row, step.start, step.number) == (row, (30, 40)[row], 0)
+            assert (step.place, step.start, step.number) == (row, (30, 40)[row], 0)
             assert (step.parents, list(step.drafts), list(step.there)) == (
                 TREE.parents, list(DRAFTS), [True] * 4
             )  # fmt: skip

@@ -164,7 +164,7 @@ def gumbels(target, drafts, noise):
 def test_noise_may_be_given(arrays, dtype):
     if arrays == "torch":
         pytest.importorskip("torch")
-    report = check(given, arrays=arrays, dtype=dtype, **SMALL)
+    report = check(given, arrays=arrays, dtype=dtype, seed=1, **SMALL)
     assert report.passed
     assert any("are left out: the first two arrive" in note for note in report.notes) == (
         dtype == "float16"
@@ -268,4 +268,4 @@ def test_engines_get_few_rows_of_the_large_vocabulary_alone(kind):
     asked = SameSeed(None, None, kind, "pipeline", seed=0, vocabulary=41, entries=16)
     tasks = list(asked._tasks())
     assert {task.large for task in tasks} == {False, True}
-    assert all(task.large == (task.case.vocabulary == 41) for task in tasks)
+    assert all(task.large == (task.case.vocabulary in (32, 41)) for task in tasks)

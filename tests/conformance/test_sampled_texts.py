@@ -1,5 +1,7 @@
 """Whole texts of engines with models and a state of their own, by samples."""
 
+import itertools
+
 import numpy as np
 import pytest
 from text_engines import choose
@@ -82,6 +84,21 @@ def test_rows_of_the_step_before_are_seen():
 
 def test_a_seed_of_each_call_is_seen():
     assert statistics(lambda size: Engine()(size, np.random.default_rng(0))) == [CALLS]
+
+
+@pytest.mark.parametrize(
+    ("seed", "found"),
+    [
+        (lambda call: call // 2, CALLS), (lambda call: (call + 1) // 2, CALLS),
+        (lambda call: call % 2, "dependence between calls 2 apart"),
+    ],
+)  # fmt: skip
+def test_seeds_of_several_calls_are_seen(seed, found):
+    calls = itertools.count()
+    engine = Engine()
+    assert statistics(
+        lambda size: engine(size, np.random.default_rng(seed(next(calls)))), detect=0.3
+    ) == [found]
 
 
 def test_rows_alike_are_seen():

@@ -174,12 +174,18 @@ def test_cases_have_what_is_asked_for():
         "all positive, temperature 0.6",
         "all positive, temperature 1.5, top_k 2",
         "all positive, temperature 2.0",
+        "all positive, temperature 0.25",
+        "all positive, top_k 1",
         *(f"a drafted token that the target never says, {words}"
-          for words in ("temperature 0.6", "temperature 1.5, top_k 2", "temperature 2.0")),
+          for words in ("temperature 0.6", "temperature 1.5, top_k 2", "temperature 2.0",
+                        "temperature 0.25", "top_k 1", "top_k 3")),
+        *(f"no ties, {words}"
+          for words in ("temperature 0.6", "temperature 1.5, top_k 2", "temperature 2.0",
+                        "temperature 0.25", "top_k 1", "top_k 3")),
     ]  # fmt: skip
     assert settings_cases(Tokens(1), ("draft", "target", "drafts"), True) == []
     rows = settings_cases(Block.of_length(1), ("temperatures",), True)
-    assert [case.variants for case in rows] == [5, 5, 5]
+    assert [case.variants for case in rows] == [6, 1] * 4
     assert {tuple(settings) for case in rows for settings in case.settings} == {
         ("temperature",), ()
     }  # fmt: skip

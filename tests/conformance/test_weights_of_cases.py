@@ -8,6 +8,7 @@ import pytest
 from each_case import each
 
 from otspec.conformance.cases import library
+from otspec.conformance.cases.cases import memoryless, remembering
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 
 
@@ -186,20 +187,27 @@ def test_which_cases_have_fewer_drafts(kind, hard, behind):
 
 
 def test_the_plain_case_of_a_kind_and_its_batch_of_several():
-    for kind, name, several, count in (
-        (Tokens(2), "all positive", "several pairs", 3),
-        (Block.of_length(2), "a table", "several tables", 2),
-        (Tokens(4, "without-replacement"), "all positive", "several pairs", 3),
+    rows = [memoryless("", *pair) for pair in list(library.ROWS.values())[:3]]
+    tables = [remembering("", *pair) for pair in library.TABLES.values()]
+    for kind, wanted in (
+        (Tokens(2), rows),
+        (Block.of_length(2), tables),
+        (Tokens(4, "without-replacement"), rows),
     ):
-        assert [case.name for case in library.plain_cases(kind, False)] == [name]
-        found = library.differing_cases(kind, False)
-        assert [(case.name, case.variants) for case in found] == [(several, count)]
+        (one,) = library.plain_cases(kind, False, "alone", beside=True)
+        assert (one.name, one.beside) == ("alone", True)
+        assert (one.draft == wanted[0].draft).all()
+        assert (one.target == wanted[0].target).all()
+        (several,) = library.plain_cases(kind, False, pairs=None)
+        assert (several.draft == np.concatenate([case.draft for case in wanted])).all()
+        assert (several.target == np.concatenate([case.target for case in wanted])).all()
     # Of three tokens there are no four distinct ones.
     wide = Tree((-1,) * 4, "without-replacement")
-    assert [case.name for case in library.plain_cases(wide, False)] == ["all positive"]
-    assert [case.name for case in library.plain_cases(wide, True)] == ["a table"]
-    for cases in (library.plain_cases, library.differing_cases):
-        assert cases(Tokens(5, "without-replacement"), False) == []
+    assert [case.n for case in library.plain_cases(wide, False)] == [4]
+    assert [case.n for case in library.plain_cases(wide, True)] == [3]
+    for pairs in (1, None):
+        kind = Tokens(5, "without-replacement")
+        assert library.plain_cases(kind, False, pairs=pairs) == []
 
 
 @each("length,prompts", [(3, [2] * 5 + [3] * 3), (4, [2] * 5 + [1] * 3), (6, [1] * 8)])

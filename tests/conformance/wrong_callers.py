@@ -84,6 +84,29 @@ class DrawOfNeighbor(Verifier):
         return numbers
 
 
+class OfSomeSeed(Verifier):
+    """Each call has a seed that depends on how many calls there were."""
+
+    def __init__(self, seed, verify=batch.recursive_rejection):
+        super().__init__(verify)
+        self.seed, self.count = seed, 0
+
+    def numbers(self, rng, drafts):  # noqa: ARG002
+        self.count += 1
+        return fresh(np.random.default_rng(10**6 + self.seed(self.count - 1)), drafts)
+
+
+class NumbersOfSomeRow(Verifier):
+    """Each row has the numbers of another; ``whose`` takes the number of rows."""
+
+    def __init__(self, whose, verify=batch.recursive_rejection):
+        super().__init__(verify)
+        self.whose = whose
+
+    def numbers(self, rng, drafts):
+        return fresh(rng, drafts)[self.whose(len(drafts))]
+
+
 class Squeezed(Verifier):
     """Of a call of one row the first axis is lost, and the draft is read for the target."""
 
@@ -137,13 +160,60 @@ class WrongInWideRows(Verifier):
         return np.where(other, 0, answer.length), np.where(other, likeliest, answer.token)
 
 
+AGAIN = "random numbers of one call used again {} calls later"
+SEEDS = {
+    "for two calls": (lambda call: call // 2, "random numbers of one call used again in the next"),
+    "for two calls, after one": (
+        lambda call: (call + 1) // 2,
+        "random numbers of one call used again in the next",
+    ),
+    "for three calls": (
+        lambda call: call // 3,
+        "random numbers of one call used again in the next",
+    ),
+    **{
+        f"of {ring} in turn": (lambda call, ring=ring: call % ring, AGAIN.format(ring))
+        for ring in (2, 3, 5, 8, 16, 48, 64)
+    },
+}
+"""Which seed a call has, by the number of calls before, and the cause that is named."""
+
+
+def in_stretches(apart):
+    return lambda count: np.arange(count) // (2 * apart) * apart + np.arange(count) % apart
+
+
+SHARED = "random numbers shared by "
+ROWS = {
+    "2 i and 2 i + 1": (lambda count: np.arange(count) // 2, SHARED + "neighboring rows"),
+    "2 i - 1 and 2 i": (lambda count: (np.arange(count) + 1) // 2, SHARED + "neighboring rows"),
+    "in threes": (lambda count: np.arange(count) // 3, SHARED + "neighboring rows"),
+    **{
+        f"{apart} apart": (in_stretches(apart), f"{SHARED}rows {apart} apart")
+        for apart in (2, 3, 4, 8)
+    },
+    **{
+        f"modulo {slots}": (lambda count, slots=slots: np.arange(count) % slots,
+                            f"{SHARED}rows {slots} apart")
+        for slots in (48, 100, 256)
+    },
+    "half a call apart": (
+        lambda count: np.arange(count) % -(-count // 2), SHARED + "rows half a call apart"
+    ),
+    "mirrored": (
+        lambda count: np.minimum(np.arange(count), count - 1 - np.arange(count)),
+        SHARED + "mirrored rows of a call",
+    ),
+}  # fmt: skip
+"""Whose numbers each row of a call has, and the cause that is named."""
+
 DEPENDENT = {
     "SeedOfEachCall": "random numbers of one call used again in the next",
     "NumbersOfNeighbor": "random numbers shared by neighboring rows",
     "DrawOfNeighbor": "random numbers shared by neighboring rows",
-    "OneForAll": "random numbers shared by neighboring rows",
-    "NumbersOfSlot": "random numbers shared by rows at the same place of two parts of a call",
-    "NumbersOfHalf": "random numbers shared by rows at the same place of two parts of a call",
+    "OneForAll": "random numbers shared by rows of different drafts",
+    "NumbersOfSlot": "random numbers shared by rows 64 apart",
+    "NumbersOfHalf": "random numbers shared by rows half a call apart",
     "NumbersOfDrafts": "random numbers shared by rows of equal drafts",
 }
 """The cause that is named first."""

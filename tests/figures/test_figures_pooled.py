@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from docs_scripts import script
 from matplotlib.figure import Figure
 
 import otspec
@@ -14,7 +15,7 @@ from figures import pooled_barriers, pooled_gain
 ROOT = Path(__file__).parents[2]
 
 GAIN = (ROOT / "docs" / "pooled_gain.md").read_text(encoding="utf-8")
-DERIVATION = (ROOT / "docs" / "pooled.md").read_text(encoding="utf-8")
+DERIVATION = (ROOT / "docs" / "pooled_proofs.md").read_text(encoding="utf-8")
 
 
 def tables(page):
@@ -140,3 +141,12 @@ def test_pictures_are_written_and_shown(tmp_path, example, gain):
         for folder in (tmp_path, ROOT / "docs" / "pictures"):
             assert (folder / name).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
         assert f"](pictures/{name})" in GAIN + DERIVATION
+
+
+def test_the_bars_of_the_selected_draft_are_its_distribution():
+    bars = {
+        name: [Fraction(mass, 32) for mass in masses]
+        for name, masses in script("front").EXAMPLE.items()
+    }
+    rule = otspec.rules.PooledSelection(bars["draft"], bars["target"], k=2)
+    assert list(rule.law_of_selection) == bars["selected"]

@@ -221,11 +221,7 @@ def test_what_the_caption_says_of_tables_1_to_3(measured):
             printed = [SECOND[temperature, rule][column] for rule in (RRS, RRSW, HUB)]
             assert printed == sorted(printed)
     gains = {T: measured.gain(T, HUB, RRSW, 1) for T in TEMPERATURES}
-    said = caption("spechub_tab1")
-    assert (
-        "SpecHub gains {:.3f}, {:.3f} and {:.3f} there".format(*(gains[T][0] for T in gains))
-        in said
-    )
+    assert "RRS < RRSw < SpecHub" in caption("spechub_tab1")
     assert all(1 <= mean / error < 2.5 for mean, error in gains.values())
     lost = -measured.gain(1.0, HUB, RRSW, 0)[0]
     assert gains[1.0][0] / 2 < lost < gains[1.0][0]

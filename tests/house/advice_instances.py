@@ -8,7 +8,7 @@ import numpy as np
 
 from otspec.advice import Choice, Load, Loss
 from otspec.advice.evaluation.choices import Candidate, ExactWorth, LossyChain, ModelEvidence
-from otspec.advice.evaluation.numbers import Asked, DraftedTexts
+from otspec.advice.evaluation.numbers import DraftedTexts
 from otspec.advice.evaluation.search import Search
 from otspec.advice.evaluation.streaming import TextChances
 from otspec.advice.loads.cuts import Along, Cut, Tallied
@@ -16,6 +16,7 @@ from otspec.advice.loads.search import LoadSearch, LoggedTexts
 from otspec.advice.on_texts import FoldedTally, TargetText, TargetTexts, TextEvidence
 from otspec.blocks import LoadSeconds, Seconds, StepCost, as_shape
 from otspec.logged import LoggedBlock
+from otspec.logged.chances import Asked
 from otspec.models import memoryless
 from otspec.rules import RecursiveRejection
 from otspec.traces import Warp, Warping

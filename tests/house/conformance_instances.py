@@ -19,7 +19,7 @@ from otspec.conformance.cases.warping import neutral
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import Probed
 from otspec.conformance.evidence.case_by_case import Check
-from otspec.conformance.evidence.evidence import Evidence, Requirement, Sizes
+from otspec.conformance.evidence.evidence import Evidence, Requirement
 from otspec.conformance.evidence.statistics import Statistic, TextsOnly
 from otspec.conformance.evidence.trial import Tested
 from otspec.conformance.exact_check import Drafted
@@ -28,7 +28,6 @@ from otspec.conformance.faults.base import Seen
 from otspec.conformance.faults.explanations import Explanations
 from otspec.conformance.faults.setting import MarkedText, Setting
 from otspec.conformance.faults.shared_noise import Seen as SeenTexts
-from otspec.conformance.faults.shared_noise import Step
 from otspec.conformance.keyed import Keyed, KeyedTexts, KeyedTokens, Plain, Rows
 from otspec.conformance.same_seed import SameSeed
 from otspec.conformance.texts import Sampler, Spoken
@@ -105,7 +104,6 @@ CONFORMANCE = {
     "engine of tokens": lambda _: TokenEngine(drafts_first, Form()),
     "evidence": lambda _: Evidence(np.array([0.5, 0.5]), NEEDS),
     "requirement": lambda _: NEEDS,
-    "sizes of a test": lambda _: Sizes(3, 1e-6, 1e-6, 0.5),
     "way of drafting": lambda _: Drafted(0.5, 0, (1,), (True,)),
     "known fault": lambda _: next(iter(FAULTS.values())),
     "what was seen": lambda _: Seen(case(), np.array([[4, 5, 0]]), NEEDS, True),
@@ -141,9 +139,6 @@ CONFORMANCE = {
         KEYED, Plain(KEYED, True, 1e-6), Tokens(2), "kernel", 0, 9, 9
     ),
     "texts of one seed": lambda _: SeenTexts(Tokens(2), case(), row(), np.array([[0]])),
-    "step of shared noise": lambda _: Step(
-        0, 5, 0, (-1,), (1,), (True,), np.eye(2), np.eye(2), drafts_first
-    ),
     "statistic of a case": statistic,
     "texts only": lambda _: TextsOnly(2),
     "task": task,

@@ -51,7 +51,6 @@ from otspec.rules.pooled.graded import by_grade
 from otspec.rules.priority.cut_pools import CutPool
 from otspec.rules.priority.order_search import Mixture, Weighed
 from otspec.rules.priority.pooled_mixtures import Problem
-from otspec.rules.priority.priority_mixture import Groups
 from otspec.rules.rejection.rejected_paths import DistinctPaths
 from otspec.rules.spechub import HubShares
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
@@ -273,7 +272,9 @@ EXACT = {  # from exact arrays or from float ones
     "weighed": lambda give: Weighed(
         give(np.array([[0, 1, 2]])), give(["1"]), give(DRAFT), give(TARGET)
     ),
-    "pools of a mixture": lambda give: Groups(give(np.array([0, 1, 1]))),
+    "pools of a mixture": lambda give: rules.PriorityMixture(
+        otspec.IID(give(DRAFT), 2), give(TARGET), pools=give(np.array([0, 1, 1]))
+    ),
     "different drafts": lambda give: Problem(give([DRAFT, TARGET]), give(TARGET)),
     "pool beside a cut": lambda give: CutPool(
         give(np.array([0, 2])), True, give([DRAFT, TARGET]), give(TARGET), give(["1", "2"])

@@ -62,7 +62,6 @@ from otspec.plots.axes import UNKNOWN
 from otspec.programs.formulation import Size
 from otspec.programs.sequences.chained_residuals import End
 from otspec.reports.findings import Findings, Origin
-from otspec.rules.priority.priority_mixture import CutPools, Tokens
 from otspec.solvers import SOLVERS
 from otspec.solvers.base import Certificate
 from otspec.traces import Warp, Warping
@@ -154,8 +153,6 @@ PLAIN = {
     "counted law": lambda _: rules.NaiveSampling(DRAFT, TARGET, 2).accepted().counted,
     "n-grams": lambda _: models.NGramModel((0, 1, 1, 0), 2, 1),
     "a pool a token": lambda _: rules.ByToken(),
-    "all tokens in order": lambda _: Tokens(),
-    "pools at a cut": lambda _: CutPools(4),
     "fewest pools": lambda _: rules.Fewest(),
     "bins of a partition": lambda _: rules.Bins(4),
     "grades": lambda _: rules.Graded(3),

@@ -142,6 +142,19 @@ def test_a_package_is_blamed_for_the_tests_that_its_locked_version_mends(monkeyp
     assert environment.now == newer
 
 
+def test_no_package_is_blamed_for_tests_that_pass_when_they_run_again(monkeypatch):
+    module = script("versions", "packaging")
+    monkeypatch.setattr(module, "locked", lambda: {"numpy": "2.1"})
+    broken = {("numpy", "2.2"): ["b::1"]}
+    assert module.blame(Fake({"numpy": "2.2"}, broken), ["a::1", "b::1"]) == [
+        "1 of the tests passed when run again unchanged, first: a::1",
+        "numpy 2.2 (lock: 2.1) breaks 1 of the tests, first: b::1",
+    ]
+    assert module.blame(Fake({"numpy": "2.2"}, {}), ["a::1"]) == [
+        "1 of the tests passed when run again unchanged, first: a::1"
+    ]
+
+
 def test_the_lock_of_this_python_is_read():
     found = script("versions", "packaging").locked()
     here = {

@@ -42,9 +42,9 @@ def test_numbers_of_a_page_are_given_once(statements):
     ("text", "found"),
     [
         ("Couplings (Theory, 1 and 3; Programs, 2).", "theory 1, theory 3, programs 2"),
-        ("(docs/pooled.md, propositions 2-4)", "pooled 2, pooled 3, pooled 4"),
+        ("(docs/pooled.md, propositions 2-4)", "pooled_proofs 2, pooled_proofs 3, pooled_proofs 4"),
         ("(Beyond, prop. 2), theory 4", "pooled_beyond 2"),
-        ('(docs, "Pooled selection", propositions 3 and 5)', "pooled 3, pooled 5"),
+        ('(docs, "Pooled selection", propositions 3 and 5)', "pooled_proofs 3, pooled_proofs 5"),
         ('docs, "Beyond i.i.d. drafts", 1; Linear programs, 2', "pooled_beyond 1, programs 2"),
         ("MCSD alg. 1; Block, eqs. 3–5", "MCSD alg. 1, Block eq. 3, Block eq. 4, Block eq. 5"),
         ("Canonical, alg. 1 with eqs. 12 and 13, and app. G for drafts",

@@ -24,17 +24,16 @@ def chances(give):
 
 
 def logged_chances(give):
-    """Return chances of one draft at a position of each of three blocks."""
-    rows = np.array([[[0.5], [0.3], [0.2]]])
-    give.kept.append(rows)
-    each = [give.mapping({1: rows}) for _ in range(3)]
-    return LoggedChances((1,), *each, np.array([1, 1, 1]), True)
+    """Return chances at a position of each of three blocks."""
+    starts = np.array([0, 1, 2])
+    give.kept.append(starts)
+    return LoggedChances(chances(give), chances(give), starts)
 
 
 def trees_by_blocks(give):
     """Return the best trees of one node by logged chances."""
     found = logged_chances(give)
-    return logged.LoggedTrees(found, blocks.BestTrees(found.averaged(), 1, 1))
+    return logged.LoggedTrees(found, blocks.BestTrees(found.averaged, 1, 1))
 
 
 def dynamic_tree(give):

@@ -15,7 +15,7 @@ from otspec.logged import (
     compare_trees_on_blocks,
     dynamic_tree_on_blocks,
 )
-from otspec.logged.chances import LoggedChances
+from otspec.logged.chances import logged_chances
 from otspec.models import memoryless, random_pair
 from otspec.rules import (
     KSequential,
@@ -75,9 +75,13 @@ def test_behind_the_last_position_nothing_is_kept(rule):
 
 
 def test_a_mean_is_over_the_positions_that_there_are():
-    kept = {1: np.array([[[0.5, 0.25, 0], [0.75, 0, 0]]])}
-    found = LoggedChances((1,), kept, kept, kept, np.array([2, 1]), nested=False)
-    assert found.averaged().kept[1].tolist() == [[0.5]]
+    fair, sure = [0.5, 0.5], [0.25, 0.75]
+    long = LoggedBlock([fair, fair], [fair, sure], (0, 0), end=[1])
+    short = LoggedBlock([fair], [sure], (1,), end=[1])
+    found = logged_chances([long, short], RecursiveRejection, [1], 2)
+    # 1, 3/4 and 3/4 are kept, 1/2 of each as the token that ends the text.
+    assert found.averaged.kept[1].tolist() == [[2.5 / 3]]
+    assert found.averaged.led[1].tolist() == [[[1 / 3]]]
 
 
 def test_trees_on_blocks_are_compared_with_equal_children_apart():

@@ -142,7 +142,7 @@ def test_of_models_that_remember_nothing_mean_chances_find_the_best_tree(name, r
             assert found.trees.at(nodes, depth).expected == pytest.approx(
                 float(exact.at(nodes, depth).expected), abs=1e-12
             )
-    kept = found.chances.averaged().of(2)[0]
+    kept = found.chances.averaged.of(2)[0]
     assert kept.sum() == pytest.approx(float(rule(draft(()), target(()), 2).acceptance()))
 
 

@@ -144,7 +144,7 @@ def test_no_token_of_the_target_weighs_more_than_one():
     for draft, target in models(304, 8, 3, 2):
         for _, block in over_texts(draft, target, "target", 2):
             chances = logged_chances([block], PooledSelection, [2], 2)
-            assert (chances.led[2].sum(axis=0) <= 1 + 1e-15).all()
+            assert (chances.along.led[2].sum(axis=0) <= 1 + 1e-15).all()
 
 
 HALVES = ["1/2", "1/2"]

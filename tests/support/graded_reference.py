@@ -1,4 +1,4 @@
-"""Graded pooled selection in fractions, from docs/pooled.md alone: an oracle of the batch rule.
+"""Graded pooled selection in fractions, from docs/pooled_proofs.md alone: an oracle.
 
 It knows nothing of otspec: masses are sums over the tokens, and the law of the selected token is an
 enumeration of all drafts, all their grades and all times.

@@ -78,6 +78,7 @@ def test_a_table_is_told_with_the_prefixes_of_its_rows():
     assert (
         str(Table((EVEN, FIRST, SECOND))) == "(1/2, 1/2) after (); (1, 0) after 0; (0, 1) after 1"
     )
+    assert str(Table((EVEN, FIRST, FIRST))) == "(1/2, 1/2) after (), else (1, 0)"
 
 
 def test_what_never_occurs_is_refuted():

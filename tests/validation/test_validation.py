@@ -178,7 +178,7 @@ def test_a_claim_is_declared_by_its_check(declared):
 
     found = declared["beyond.test"]
     assert (found.statement, found.printed) == ("All $n$ are small.", "All are tiny.")
-    assert found.check(Search()).found == "5, which is below 6"
+    assert found.check(Search()).found == "5, below 6"
     assert found.corrected.explained == "They are not small. Use 20."
     assert found.holding.check(Search()).worst == 11
     assert check(3) == 2
@@ -219,7 +219,12 @@ def test_reports_say_what_was_found():
     assert "Holds on 1,000" not in wrong
     assert f"| `{other.id}` |" in tables
     rows = [line for line in tables.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in rows} == {5}
+    assert "1/3, not 2/3" not in tables
+    errata = report.as_errata([finding(bad, Evidence(5), Severity.CONDITION)])
+    rows = [line for line in errata.splitlines() if line.startswith("|")]
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in rows} == {6}
+    assert "1/3, not 2/3" in errata
 
 
 def test_html_escapes_what_it_is_given():

@@ -131,7 +131,7 @@ def algorithm_1(target, draft, length):
 @claim("block.alg1b", "Algorithm 1, lines 4 and 7-9, section 2", DECODED)
 def calls(target, draft, length, stop=False):
     r"""SpecDec with TokenVerify never calls the large model more often than it returns tokens up to
-    E.O.S., which is how often autoregressive sampling calls it.
+    E.O.S.
     Printed: Section 2 introduces the algorithm 'to reduce the number of serial calls'. Line 4 tests
     only whether E.O.S. is in $X^\tau$; line 9 goes on also where the free token $Z$ of line 7 is
     E.O.S.
@@ -148,8 +148,8 @@ def calls(target, draft, length, stop=False):
 def appended(target, draft, length, always_free=True):
     r"""One iteration of algorithm 1 appends $\tau + 1$ tokens, the accepted $X^\tau$ and the free
     token $Z$.
-    Corrected: It appends $\tau + 1$ tokens unless E.O.S. is among the accepted ones; then it
-    appends $\tau$."""
+    Corrected: One iteration appends $\tau + 1$ tokens unless E.O.S. is among the accepted ones;
+    then it appends $\tau$."""
     for step in with_end(token_verify, target, draft, length).iteration():
         free = always_free or END not in step.tokens[: step.accepted]
         equal(len(step.tokens), step.accepted + free, "tokens appended")

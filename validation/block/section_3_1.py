@@ -110,8 +110,8 @@ def inside(target, draft):
 def strict_on_sources(target, draft, length, exact=False):
     r"""For the same sources there is a strict improvement from token-level to block-level coupling
     as long as $p \ne q$.
-    Corrected: There is a strict improvement if and only if $p \ne q$, $L \ge 2$, and $p$ and $q$
-    are neither 0 nor 1."""
+    Corrected: The improvement is strict if and only if $p \ne q$, $L \ge 2$, and $p$ and $q$ are
+    neither 0 nor 1."""
     claimed = length >= 2 and inside(target, draft) if exact else target.rows != draft.rows
     return positive_where(claimed, gain(target, draft, length), "improvement")
 
@@ -120,8 +120,8 @@ def strict_on_sources(target, draft, length, exact=False):
 @claim("block.sec3.1f", "Section 3.1, after the example", SOURCES)
 def gap_grows(target, draft, length, exact=False):
     r"""For the same sources with $p \ne q$ the gap increases with $L$.
-    Corrected: It increases strictly with $L \ge 1$ if and only if $p \ne q$ and both are neither 0
-    nor 1; it never decreases."""
+    Corrected: The gap increases strictly if and only if $p \ne q$ and both are neither 0 nor 1; it
+    never decreases."""
     shorter, longer = (vb.common_mass(target, draft, i) - vb.common_chances(target, draft, i)
                        for i in (length, length + 1))  # fmt: skip
     claimed = inside(target, draft) if exact else target.rows != draft.rows

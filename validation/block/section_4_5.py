@@ -27,7 +27,7 @@ AFTER_ZERO = drafts(3, 3).of(
 
 WHOLE = (
     r"With $p_{res}^{(X^\tau, x^j)}$ for $0 \le j < L - \tau$ and $M_b(\cdot | X^\tau, x^j)$ for "
-    r"$j \ge L - \tau$ (for $\tau = L$: $M_b(\cdot | X^L, x^j)$), all probabilities being of whole "
+    r"$j \ge L - \tau$ (for $\tau = L$: $M_b(\cdot | X^L, x^j)$), probabilities of whole "
     "prefixes, algorithm 3 is lossless."
 )
 READ = "Algorithm 3 is taken as corrected in block.alg3, which is how appendix B uses it."
@@ -41,7 +41,8 @@ claim("block.alg3", "Algorithm 3, lines 14 and 16, section 4", MODELS,
       r"(algorithm 1, line 3), it is missing from $p_{res}^{x^j}$ and $M_b(\cdot | x^j)$; if "
       r"$x^j$ is to contain it, $j$ must run from $\tau$ to $L - 1$. See block.alg3b for a third "
       "reading.")(partial(lossless, verify=ba.block_verify_as_printed))  # fmt: skip
-corrected("block.alg3", Severity.MISPRINT, MODELS, WHOLE)(valid)
+corrected("block.alg3", Severity.MISPRINT, MODELS,
+          "With probabilities of whole prefixes it is, as in `block.alg3b`.")(valid)  # fmt: skip
 claim("block.alg3b", "Algorithm 3, line 16, with the convention of section 2", AFTER_ZERO,
       r"BlockVerify is lossless if $X^\tau$ is a context left out of the notation: with the "
       r"residuals (10) of the models $M_b(\cdot | X^\tau)$ and $M_s(\cdot | X^\tau)$.",
@@ -49,10 +50,8 @@ claim("block.alg3b", "Algorithm 3, line 16, with the convention of section 2", A
       r"probabilities of whole prefixes, $M_b(x^i, x)$, in which $M_b(X^\tau)$ and $M_s(X^\tau)$ "
       "do not cancel.")(partial(lossless, verify=ba.block_verify_in_context))  # fmt: skip
 corrected("block.alg3b", Severity.WRONG, DEEP, WHOLE,
-          explained=r"Line 16 names only the tokens $x^j$ after $X^\tau$, and section 2 lets a "
-          r"prefix fall out of the notation, but the residuals depend on $M_b(X^\tau)$ and "
-          r"$M_s(X^\tau)$: whoever computes them from the models after $X^\tau$ alone decodes with "
-          "another law.")(valid)  # fmt: skip
+          explained=r"The residuals depend on $M_b(X^\tau)$ and $M_s(X^\tau)$, which the models "
+          r"after $X^\tau$ alone do not have.")(valid)  # fmt: skip
 claim("block.lem2", "Lemma 2, section 4", MODELS, printed=READ,
       statement=r"BlockVerify is lossless: $(X^\tau, Z^{L-\tau}) \sim M_b^L$.")(valid)  # fmt: skip
 claim("block.sec4d", "Section 4, after (10); implicit in theorem 1", MODELS,
@@ -115,8 +114,8 @@ def resampled_block(target, draft, length):
 @claim("block.eq10", "(10), section 4", MODELS)
 def residuals(target, draft, length, in_use=False):
     r"""$p_{res}^{x^i}$ is a distribution for all $i \le L$ and all $x^i$.
-    Corrected: It is one if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3 (corrected) draws from it
-    for $i < L$ only, after $x^i$ with probability $p_{remain}(x^i)$, so never where it is 0/0."""
+    Corrected: $p_{res}^{x^i}$ is a distribution if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3
+    (corrected) never draws from it where it is 0/0."""
     found = outcomes(ba.block_verify, target, draft, length)
     drawn = collect((each.output[:depth], each.mass)
                     for each in found for depth in range(each.accepted, length))  # fmt: skip
@@ -193,9 +192,8 @@ def from_large_model(target, draft, length):
 
 
 corrected("block.sec4.1c", Severity.MISPRINT, models(((2, 2), (3, 2)), note=NOTE),
-          "They are (10) of the current target $M_b'$, which after a rejection is itself a chain "
-          r"of residuals for $L - \tau - 1$ more tokens, and of $M_s'$; so algorithm 1 decodes "
-          "with the law of $M_b$.")(decodes)  # fmt: skip
+          "They are (10) of $M_s'$ and of the current target $M_b'$, which after a rejection is "
+          r"itself a chain of residuals for $L - \tau - 1$ more tokens.")(decodes)  # fmt: skip
 
 
 @claim("block.sec4.1d", "Section 4.1, second paragraph", FIRST_BLOCKS)
@@ -220,8 +218,8 @@ def asks_only_what_is_scored(target, draft, length, block):
 @corrected("block.sec5", Severity.WRONG, models(LOOPS, note="two iterations"), tries=LATER)
 @claim("block.sec5", "Section 5, block efficiency; abstract", FIRST_UNCERTAIN)
 def block_efficiency(target, draft, length, tries=((ba.block_verify, 1), (ba.block_verify, 2))):
-    r"""BlockVerify improves block efficiency over TokenVerify: after any number of iterations
-    algorithm 1 has decoded at least as many tokens in expectation.
+    r"""BlockVerify has decoded at least as many tokens in expectation as TokenVerify after any
+    number of iterations.
     Printed: 'Consistent improvements over speculative decoding on a wide variety of tasks', 'a
     better draft verification algorithm'. What is proved is about one block (theorem 1); the next
     block has the residual distributions as its target.
@@ -229,9 +227,8 @@ def block_efficiency(target, draft, length, tries=((ba.block_verify, 1), (ba.blo
     verification, which corrects one token and continues with $M_b$: $p_0 = 1$, $p_i =
     \min(1, p_{i-1} M_b/M_s)$, $h_i = Z_i / (Z_i + 1 - p_i)$ with $Z_i = \sum (p_i M_b -
     M_s)_+$, $h_L = p_L$, $\tau$ the last $i$ with $\eta_i \le h_i$.
-    Explained: To attain the optimum of one block, residual distributions become the target of the
-    next block, which the draft fits worse. So over several blocks the algorithm can decode fewer
-    tokens than TokenVerify."""
+    Explained: Residual distributions become the target of the next block, and the draft fits them
+    worse."""
     slack = []
     for verify, iterations in tries:
         found, tokens = (SpecDec(each, target, draft, length).mean_tokens(iterations)

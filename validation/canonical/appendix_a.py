@@ -25,9 +25,9 @@ claim("canonical.eq19", "Appendix A, (18) and (19)", cases(n=3).each(order=(0, 1
       "accepts, the formula is right.",
 )(lambda **case: equal(*section_3.some_steps(**case), "output among the drafts"))  # fmt: skip
 corrected("canonical.eq19", Severity.CONDITION, section_3.WITH_BETA,
-          r"The second step accepts with probability $\sum_y \min(q(y), b(y))$. The output is "
-          "among the drafts with at least this probability, since a residual token may be another "
-          r"draft, and with exactly this probability for a best $\beta$.",
+          "The second step accepts with this probability. The output is among the drafts with "
+          "at least this probability, since a residual token may be another draft, and with "
+          r"exactly this for a best $\beta$.",
 )(lambda draft, target, k, order: section_3.best_steps([draft] * k, target) + at_least(
     *section_3.some_steps(draft, target, k, order), "output among the drafts"))  # fmt: skip
 

@@ -63,8 +63,7 @@ def in_rounds(equation, draft, target, k, states=after, rounds=range):
 @claim("mcsd.eq3", "eq. (3), appendix A", CASES)
 def residuals_are_defined(draft, target, k, reached=False):
     r"""For any $p$, $q$, $n \le k$: $q_0 = q$, $q_n \propto (q_{n-1} - p)_+$ are distributions.
-    Corrected: They are defined for exactly those $n \le k$ for which all of the first n drafts are
-    rejected with positive probability: as long as $q_{n-1} \ne p$."""
+    Corrected: $q_n$ is defined as long as $q_{n-1} \ne p$."""
     run, known = alg1(draft, target, k), list(residuals(target, draft, k))
     claimed = [n for n in range(k + 1) if not reached or rejected(run, n, target)]
     equal(len(known), len(claimed), "how many are not 0/0")
@@ -198,7 +197,7 @@ claim("mcsd.eq19", "eq. (19), appendix C", CASES, r"$P_N(x, R_k) = q(x) (1 - p(x
 def residual_vanishes(draft, target, k, first=0):
     r"""If $q_i(x) - p(x) \le 0$, then $q_j(x) = 0$ for $j \ge i$.
     Corrected: If $q_i(x) - p(x) \le 0$, then $q_j(x) = 0$ for $j \ge i + 1$, as far as $q_j$ is
-    defined. The proof uses it for $i < k$ and $j = k$ only."""
+    defined."""
     known, found = list(residuals(target, draft, k)), None
     for i, law in enumerate(known):
         for x in (x for x, mass in enumerate(draft) if law[x] <= mass):

@@ -102,8 +102,8 @@ def monotonic(draft, target, config, tokens=lambda *at: efficiency(block(*at))):
 @corrected("mcsd.sec4.4b", Severity.CONDITION, PAIRS.each(config=((4, 2),)))
 @claim("mcsd.sec4.4b", "section 4.4, the monotonic rule", PAIRS.each(config=((8, 1), (4, 2))))
 def monotonic_in_budget(draft, target, config):
-    """Also when all steps accept at the same rate, any decreasing configuration has at least the
-    tokens a block of any increasing one of its budget: 8x1 and 4x2 against 2x4 and 1x8.
+    """When all steps accept at the same rate, any decreasing configuration has at least the tokens
+    a block of any increasing one of its budget: 8x1 and 4x2 against 2x4 and 1x8.
     Printed: The words allow both readings: the reverse, or any increasing configuration.
     Corrected: 4x2 has at least the tokens a block of 2x4 and of 1x8; 8x1 has not always."""
     rising = max(stationary(draft, target, each) for each in ((2, 4), (1, 8)))

@@ -138,8 +138,8 @@ def drawn_one_by_one(draft, k, any_k=True):
     r"""For any $p$ and $k$: $p_i$, which is p renormalized off the drafts $x_1, \dots, x_i$, is a
     distribution for all $i < k$, so that k drafts $x_{i+1} \sim p_i$ can be drawn.
     Printed: Appendix B: given any distributions p(x) and q(x).
-    Corrected: That is so for k up to the support of p; the k drafts then have the law without
-    replacement. Beyond it, and so for $k \ge 2$ at temperature 0, the denominator of $p_i$ is 0."""
+    Corrected: That is so for k up to the support of p. Beyond it, and so for $k \ge 2$ at
+    temperature 0, the denominator of $p_i$ is 0."""
     drawn = {(): ONE}
     for i in range(k):
         left = {gone: [ZERO if x in gone else m for x, m in enumerate(draft)] for gone in drawn}
@@ -155,8 +155,8 @@ def drawn_one_by_one(draft, k, any_k=True):
 def steps_are_defined(draft, target, k, always=True):
     """Every step of Algorithm 2 is defined for k up to the support of p: p then has mass left.
     Printed: The line is printed without a condition.
-    Corrected: There p has mass left except when k equals the support of p and all k drafts were
-    rejected; that is after the last round, and p is not read any more."""
+    Corrected: p has mass left unless all k drafts were rejected and k equals the support of p; then
+    p is not read any more."""
     for x in nt.distinct(draft, k):
         refused, defined = algorithms.rejection_distinct(target, draft, x).reach(k) > 0, False
         with suppress(algorithms.Undefined):

@@ -21,8 +21,7 @@ def solutions_become_couplings(joint, target, k, share, everywhere=False):
     Printed: “we can construct a valid coupling from a valid solution”. Each distinct token is
     counted once here; what happens otherwise is sec3.2b.
     Corrected: Every solution does if the product of what is left is added for all y, also those
-    among the drafts; the cost is then at most 1 − what the solution accepts. For an optimal one
-    both reconstructions are the same."""
+    among the drafts."""
     table = alg.joint_table(joint, len(target), k)
     best = sorted(alg.simplified(table, target, once=True)[1].items())
     plan = {key: mass if i % 2 else share * mass for i, (key, mass) in enumerate(best)}
@@ -56,8 +55,7 @@ def later_drafts(draft, target, k, independent=False):
     """More drafts offer diminishing returns: RRS and RRSw accept no later draft more often.
     Printed: “the probability mass of the residual distribution decreases, leading to lower
     acceptance rates for subsequent drafts”, with figure 9 for both.
-    Corrected: RRS does not, and the optimum of i.i.d. drafts gains no more by draft $k + 1$ than by
-    draft k. Without replacement a later draft can be accepted more often."""
+    Corrected: RRS does not. Without replacement a later draft can be accepted more often."""
     if k == 1 or (support(draft) < k and not independent):
         return None
     rates = {"RRS": map(alg.rrs(draft, target, k=k).accepted, range(k))}

@@ -162,7 +162,7 @@ def middle_line(draft, target, quotients=True):
     r"""$\min(q(a), \frac{q(a)}{\sum_x P'(a, x)}) + \min((q(a) - \sum_x P'(a, x))_+,
     \frac{q(a)}{\sum_x P'(x, a)}) = \min(q(a), \sum_x P'(a, x) + P'(x, a))$.
     Printed: The middle line of three; what is divided by 0 is above any bound.
-    Corrected: With $\sum_x P'(a, x)$ and $\sum_x P'(x, a)$ in the place of the two quotients."""
+    Corrected: With $\sum_x P'(a, x)$ and $\sum_x P'(x, a)$ for the two quotients."""
     hub = Hub(draft, target)
     sums = hub.firsts, hub.lasts
     one, other = [hub.q / by if by else hub.q for by in sums] if quotients else sums
@@ -174,8 +174,8 @@ def middle_line(draft, target, quotients=True):
 @claim("spechub.secB.2e", "Proof of theorem 2, “it can be shown”", HUBS)
 def enough_for_the_hub(draft, target, compare=above):
     r"""$q(a) < \sum_x P'(a, x) + P'(x, a)$.
-    Corrected: $q(a) \le \sum_x P'(a, x) + P'(x, a)$; the difference is $\sum_{x \ne a} q''(x)$,
-    what is drawn from the residual, and so it is 0 where all pairs are accepted."""
+    Corrected: $q(a) \le \sum_x P'(a, x) + P'(x, a)$; they are equal where all pairs are
+    accepted."""
     hub = Hub(draft, target)
     slack = compare(hub.firsts + hub.lasts, hub.q, "what is left of the pairs")
     equal(slack, 1 - hub.ran.accepted(), "what the hub leaves, against what is drawn")

@@ -56,9 +56,9 @@ def of_others(draft, target, claimed, i=None):
 def theorem_3(draft, target, strictly=True):
     r"""SpecHub has a higher acceptance rate in the second draft than RRS if
     $p(a)/(1 - p(a)) > 1 - \alpha$, with $\alpha = \sum_x \min(p(x), q(x))$.
-    Corrected: Under that condition SpecHub accepts the second draft at least as often as RRS, and
-    in all at least as much; the second draft strictly more often if some token $x \ne a$ has
-    $q(x) - \min(p(x), q(x)) > (1 - \alpha) p(x) > 0$."""
+    Corrected: Under the condition SpecHub accepts the second draft at least as often as RRS;
+    strictly more often if some token $x \ne a$ has $q(x) - \min(p(x), q(x)) > (1 - \alpha) p(x) >
+    0$."""
     rejected, hub = 1 - overlap(draft, target), Hub(draft, target)
     if hub.odds <= rejected:
         return None
@@ -129,9 +129,8 @@ def a_third(draft, target, strictly=True):
 def needed(draft, target):
     r"""Wherever $q(a) \le (2 - \alpha) p(a)$, RRS also accepts all of $q(a)$, and the condition is
     necessary for SpecHub to accept more than RRS in all.
-    Explained: RRS accepts such a top token just as fully. If it has little probability, SpecHub
-    has fewer second drafts for the other tokens. Expect an advantage over RRS only under the
-    condition of theorem 3 or where $q(a) > (2 - \alpha) p(a)$."""
+    Explained: RRS accepts such a top token just as fully, and SpecHub has fewer second drafts for
+    the other tokens."""
     a, ran, rejected = draft.index(max(draft)), rrs(draft, target), 1 - overlap(draft, target)
     if target[a] > (1 + rejected) * draft[a]:
         return None
@@ -144,8 +143,8 @@ def needed(draft, target):
 def theorem_4(draft, target, strictly=True):
     r"""SpecHub accepts more in all than OTM with two independent drafts if $p(a) > 1/2$.
     Printed: Section 4 also has the condition as 1/(1 − q(a)) > 2, the same (its q is the draft).
-    Corrected: If $p(a) \ge 1/2$, it accepts at least as much; strictly more if some token
-    $x \ne a$ has $p(x) > 0$ and $q(x) > 1 - (1 - p(x))^2$."""
+    Corrected: If $p(a) \ge 1/2$, SpecHub accepts at least as much as OTM; strictly more if some
+    token $x \ne a$ has $p(x) > 0$ and $q(x) > 1 - (1 - p(x))^2$."""
     hub = Hub(draft, target)
     if 2 * hub.p < 1 or (strictly and 2 * hub.p == 1):
         return None
@@ -178,7 +177,7 @@ def contained(draft, target):
 @claim("spechub.secB.3h", "Proof of theorem 4, the conclusion", UNCERTAIN)
 def doubled(draft, possible=False):
     r"""For $x \ne a$, $\frac{p(x)}{1 - p(a)} > 2 p(x)$ exactly if $p(a) > 1/2$.
-    Corrected: For $p(x) > 0$; otherwise the two are equal."""
+    Corrected: That needs $p(x) > 0$; otherwise both sides are 0."""
     hub = Hub(draft, draft)
     for x, p, _ in hub.others:
         more, what = p / (1 - hub.p), f"whether {p / (1 - hub.p)} > {2 * p} for token {x}"
@@ -190,8 +189,8 @@ def doubled(draft, possible=False):
 def tight(top):
     r"""1/2 cannot be lowered: for each $t$ with $1/3 \le t < 1/2$, the draft
     $(t, t, 1/2 - t, 1/2 - t)$ and the target $(0, 0, 1, 0)$ have OTM above SpecHub.
-    Explained: OTM attains its upper bound if only one token is wanted. SpecHub drafts a rare
-    token less often than two independent drafts do, unless $p(a)$ is at least 1/2."""
+    Explained: SpecHub drafts a rare token less often than two independent drafts do, unless $p(a)$
+    is at least 1/2."""
     draft = (top, top, Fraction(1, 2) - top, Fraction(1, 2) - top)
     return against_otm(draft, exact(0, 0, 1, 0), lambda found, best, _: above(best, found, "OTM"))
 

@@ -130,13 +130,13 @@ def above_in_mean(temperature, similarity, method, seed, one="SpecHub", least=-D
 
 
 simulated("spechub.sec1b", "Section 1, the toy experiments", settings("OTM", least="0.5"),
-    "In the toy experiments of appendix D, SpecHub outperforms OTM in high-entropy regions: at the "
-    "highest temperature, T = 0.5, it accepts more on average.",
+    "In the toy experiments of appendix D, SpecHub accepts more than OTM in high-entropy regions, "
+    "at T = 0.5.",
     printed="“SpecHub sometimes outperforms OTM in high-entropy regions”. Pair by pair it does at "
     "T = 0.5 too, on one pair in six to ten. The logits are from N(0, 1), see tab4.",
 )(above_in_mean)  # fmt: skip
 instead("spechub.sec1b", Severity.MISPRINT, settings("OTM", most="0.25"),
-    "In low-entropy regions it does: at T = 0.1 and 0.25 it accepts more than OTM on average.",
+    "It does in low-entropy regions, at T = 0.1 and 0.25.",
 )(partial(above_in_mean, least=DEVIATIONS))  # fmt: skip
 simulated("spechub.secDa", "Appendix D", settings(*METHODS[3::-1], most="0.1", alike="0.7"),
     r"At T = 0.1 and $\lambda = 0.7$ SpecHub outperforms all other methods, OTM without "

@@ -79,8 +79,8 @@ def tokens_per_call(rate, depth):
 @corrected("spechub.sec2d", Severity.DEGENERATE, compare=at_least)
 @claim("spechub.sec2d", "Sections 1 and 2, Recursive Rejection Sampling", SEVERAL)
 def later_rates(draft, target, k, compare=above):
-    """In RRS every later draft has a lower acceptance rate than the one before: the chance of draft
-    i + 1, once i are rejected, is below that of draft i after i − 1 (where that is positive).
+    """In RRS the chance of draft i + 1, once i are rejected, is below that of draft i after i − 1
+    (where that is positive).
     Printed: “later iterations use a residual distribution modified by previous acceptances, leading
     to misalignment with the original draft distribution and lower acceptance rates”
     Corrected: No later draft has a higher conditional acceptance rate; the rates can be equal."""

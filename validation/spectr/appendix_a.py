@@ -59,9 +59,8 @@ def one_more_draft(draft, target, k, order):
 def at_largest_ratio(draft, target, k, hits=False):
     r"""Its acceptance is $\alpha(\pi_{\rho_{max}}) = 1 - (1 - \beta(\rho_{max}))^k$.
 
-    Corrected: Its acceptance is that or more, since a draw from the residual, which is q at
-    $\rho_{max}$, may be one of the rejected drafts: with $\beta = 1/\rho_{max}$ and
-    $m = p - q/\rho_{max}$, $\alpha = 1 - (1-\beta)^k + \sum_y q(y) [(1-\beta)^k -
+    Corrected: A draw from the residual may be a rejected draft: with $\beta = 1/\rho_{max}$ and $m
+    = p - q/\rho_{max}$, $\alpha = 1 - (1-\beta)^k + \sum_y q(y) [(1-\beta)^k -
     (1-\beta-m(y))^k]$."""
     if (rho := largest_ratio(draft, target)) == math.inf:
         return None

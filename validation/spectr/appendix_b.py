@@ -147,7 +147,7 @@ claim("spectr.fig4c", "Fig. 4, appendix B", points(TENTH_AND_MORE, range(1, 17))
       "optimum.", printed="For no particular k; the single draft is included here.")(
     worse := lambda b, k: above(curves(b, k)[0], curves(b, k)[2], "alpha_k"))  # fmt: skip
 corrected("spectr.fig4c", Severity.DEGENERATE, points(TENTH_AND_MORE, range(2, 17)),
-          r"It accepts less for $k \ge 2$; one draft is accepted equally often."
+          r"k-Seq accepts less for $k \ge 2$; one draft is accepted equally often."
 )(worse)  # fmt: skip
 claim("spectr.fig4d", "Fig. 4, appendix B", points((ONE,), range(1, 101)),
       "For $p = Ber(1/4)$ and $q = Ber(1)$ k-Seq accepts as much as the optimum.")(
@@ -185,8 +185,7 @@ def both_beat_multi_round(b, k, tied=False):
 
     Printed: Both have a higher acceptance probability (section 6); both outperform it (appendix
     B.3). For no particular k; the single draft is included here.
-    Corrected: They accept more for $k \ge 2$ and $b \ne 1$; for $k = 1$ and for $b = 1$ all three
-    accept the same."""
+    Corrected: They do for $k \ge 2$ and $b \ne 1$; otherwise all three accept the same."""
     (best, low, high), other = (
         curves(b, k),
         RecursiveRejection(ber(QUARTER), ber(b), k).acceptance(),

@@ -56,8 +56,8 @@ def both_decrease(draft, target, k, rho, strictly=True):
     r"""$\beta(\rho)$ is decreasing in $\rho$, and so is $1 - (1 - \beta(\rho))^k$.
 
     Printed: Decreasing, next to non-decreasing for ρβ: read as strictly; d_TV < 1.
-    Corrected: Both are non-increasing, and $\beta$ is decreasing from the least positive $q/p$ on;
-    where it is constant, f is still decreasing, because ρβ increases."""
+    Corrected: $\beta$ and $1 - (1 - \beta)^k$ are non-increasing, and $\beta$ is decreasing from
+    the least positive $q/p$ on."""
     if not overlap(draft, target):
         return None
     least = min(q / p for p, q in zip(draft, target, strict=True) if p and q)
@@ -117,8 +117,8 @@ claim("spectr.secC.1j", "Appendix C.1, optimality guarantee", alg.CASES,
                                     above(ONE, alg.factor(k=k, **at), "1, against c_k"))
 )  # fmt: skip
 corrected("spectr.secC.1j", Severity.DEGENERATE, ROOTED,
-          r"If $k \ge 2$ and $d_{TV} < 1$ it is in that range; $c_1 = 1$; for disjoint supports it "
-          "reads 0/0.")(
+          r"$1 - (1 - 1/k)^k \le c_k < 1$ if $k \ge 2$ and $d_{TV} < 1$; $c_1 = 1$; for disjoint "
+          "supports it is 0/0.")(
     lambda k, **at: in_range(k=k, **at) if k > 1 else equal(alg.factor(k=k, **at), ONE, "c_1")
 )  # fmt: skip
 

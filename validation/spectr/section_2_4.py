@@ -42,7 +42,7 @@ def residual_is_a_law(draft, target):
 
 
 corrected("spectr.alg1b", Severity.DEGENERATE, PAIRS,
-          "It is a distribution unless $p = q$; then it reads 0/0, and is never drawn from.")(
+          "$p^{res}$ is a distribution unless $p = q$; then it is 0/0 and never drawn from.")(
     lambda draft, target: residual_is_a_law(draft, target) if draft != target
     else equal(alg_1(draft, target).accepted(), ONE, "Pr(draft accepted)"))  # fmt: skip
 claim("spectr.sec2a", "Section 2, display below Algorithm 1", PAIRS,

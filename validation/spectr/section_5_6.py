@@ -113,9 +113,9 @@ def residual_is_a_law(draft, target, k, rho, unless=False):
     r"""For $\rho \ge \rho^*$,
     $p^{res} = (q - \min(p, q/\rho)\, p_{acc}/\beta(\rho)) / (1 - p_{acc})$ is a distribution.
 
-    Corrected: It is one if $\beta > 0$ and $p_{acc} < 1$. If $p_{acc} = 1$ (then $p = q$ and
-    $\rho = 1$) it reads 0/0 and is never drawn from. If $\beta = 0$ (disjoint supports) it reads
-    0/0 as well, but with $\sum_{i<k} (1-\beta)^i$ for $p_{acc}/\beta$ it is q."""
+    Corrected: $p^{res}$ is a distribution if $\beta > 0$ and $p_{acc} < 1$. If $p_{acc} = 1$ it
+    reads 0/0 and is never drawn from. If $\beta = 0$ it reads 0/0 as well, but with
+    $\sum_{i<k} (1-\beta)^i$ for $p_{acc}/\beta$ it is q."""
     chance, scale = p_acc(draft, target, k, rho), beta(draft, target, rho)
     if unless and scale == 0:
         return equal(remaining(draft, target, k, rho), target, "p^res")
@@ -134,7 +134,7 @@ def residual_is_a_law(draft, target, k, rho, unless=False):
 
 
 @corrected("spectr.eq6", Severity.DEGENERATE, ROOTED,
-           r"It has exactly one if $d_{TV}(p, q) < 1$; otherwise every $\rho$ solves "
+           r"It has exactly one solution if $d_{TV}(p, q) < 1$; otherwise every $\rho$ solves "
            "it.")  # fmt: skip
 @claim("spectr.eq6", "Equation (6), Theorem 1", alg.CASES)
 def has_one_root(draft, target, k):

@@ -24,7 +24,7 @@ def decoded(draft, target, length, k, plan, gather=tuple):
 @claim("spectr.alg3", "Algorithm 3, section 7", models(((2, 2),)).each(k=(2,), plan=PLANS))
 def sets_continue(target, **at):
     r"""Algorithm 3, with the drafts of (7) and a plan from a linear program or from Algorithm 2, is
-    lossless: each decoded token has the large model's law, given those before it.
+    lossless.
 
     Printed: Step 11: let $S_{next} = \{z^{2:L} | z \in S, z(1) = Y\}$ be the set of sub-sequences;
     equal ones count once. (In step 2 the drafts are a multiset.)"""
@@ -69,13 +69,12 @@ def is_target_given_length(target, **at):
            "(7).")  # fmt: skip
 @corrected("spectr.alg3", Severity.WRONG, DRAFTING,
            r"It is lossless if $S_{next}$ is a multiset, as $S_z$ is in step 2.",
-           explained="Whether two drafts are equal depends on their tokens, so the plan for the "
-           "number of different drafts does not fit them, and the output is biased.")  # fmt: skip
+           explained="The plan is for the number of different drafts, but which drafts are equal "
+           "depends on their tokens.")  # fmt: skip
 @corrected("spectr.thm2", Severity.WRONG, DRAFTING)
 def continues_exactly(target, **at):
-    r"""Not given $\tau$, which depends on the tokens, but token by token:
-    $\Pr(Y(i) = y | Y^{i-1}, \tau \ge i) = M_b(y | x^t, Y^{i-1})$ for all i. So the output,
-    continued by the large model to any fixed length, has the large model's law.
+    r"""Not given $\tau$, which depends on the tokens, but token by token: $\Pr(Y(i) = y | Y^{i-1},
+    \tau \ge i) = M_b(y | x^t, Y^{i-1})$ for all i.
 
     Explained: Algorithm 3 stops at the first token that no draft has, so the number of tokens
     says which ones they are."""
@@ -133,8 +132,7 @@ def leaves_are_drafts(draft, target, factors, plan, as_tree=False, **_):
     Printed: Section 7 offers the tree as another draft set for Algorithm 3; Theorem 2 asks for (8)
     only. Sequences of one node share their first tokens, so they are not independent.
     Corrected: It is lossless if each step selects among the children of all nodes that agree with
-    what is decoded, each child once: $k = m k_i$ independent drafts for m such nodes.
-    Explained: Sequences below one node share its token, but Algorithm 3 counts it once for each
-    of them."""
+    what is decoded, each child once.
+    Explained: Sequences below one node share its token, but Algorithm 3 counts it for each."""
     leaves, nodes = prefix_tree(draft, factors, tuple), factors if as_tree else ()
     return continues_as_target(sq.decoded(draft, target, PLANS[plan], leaves, nodes), target)

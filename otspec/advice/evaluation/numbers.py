@@ -1,46 +1,16 @@
 """The numbers of logged texts and drafted blocks that trees are compared by (Theory, 11)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from otspec._base import Array, Frozen, IntArray
-from otspec.advice.evaluation.choices import CHAIN_RULES, NO_DRAFT, Candidate, CheckedRule
-from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_position, asked_widths
+from otspec.advice.evaluation.choices import CHAIN_RULES, NO_DRAFT, Candidate
+from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.logged import LoggedBlock
-
-ByCount = Mapping[int, Array]  # k → ndarray, shape (k, positions): of each of k drafts
-
-
-class Asked(NamedTuple):
-    """A rule, and for which numbers of drafts it is asked."""
-
-    rule: CheckedRule
-    widths: tuple[int, ...]  # how many children a node may have, ascending
-
-    @property
-    def nested(self) -> bool:
-        """Whether the first drafts of the most are those of fewer."""
-        return asked_widths(self.rule, self.widths)[0]
-
-    @property
-    def counts(self) -> list[int]:
-        """The numbers of drafts that the rule must be asked for."""
-        return asked_widths(self.rule, self.widths)[1]
-
-    def at(self, token: int, draft: Array, target: Array, drawn: float) -> Array:
-        """Return the chances of drafts, and a_i(x)/drawn of the logged token x: (2, Σ counts)."""
-        accepted = np.concatenate(
-            [accepted_by_position(self.rule, draft, target, k) for k in self.counts]
-        )
-        return np.array([accepted.sum(axis=1), accepted[:, token] / drawn], dtype=float)
-
-    def split(self, rows: Array) -> dict[int, Array]:
-        """Return rows of all numbers of drafts by number: (Σ counts, m) -> k → (k, m)."""
-        return dict(zip(self.counts, np.split(rows, np.cumsum(self.counts)[:-1]), strict=True))
+from otspec.logged.chances import Asked, along
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,26 +46,14 @@ class TextNumbers(Frozen, ABC):
             yield asked, asked.split(kept), asked.split(going)
 
     def along(self, *, given: bool = False) -> dict[str, Chances]:
-        """Return each rule's chances, a position a place that leads to the next, the end to itself.
+        """Return each rule's chances along the texts.
 
         ``given``: of drafts given the text, and not on average over the next token.
         """
-        count = int(self.lengths.sum())
-        following = np.arange(1, count + 2)
-        following[self.starts + self.lengths - 1] = count
-        following[count] = count
         found = {}
         for asked, answers in zip(self.asked, self.answers, strict=True):
-            behind = np.concatenate([answers, np.zeros((*answers.shape[:2], 1))], axis=2)
-            kept, led = asked.split(behind[1 if given else 0]), asked.split(behind[1])
-            found[asked.rule.name] = Chances(
-                np.zeros(count + 1),
-                following[:, None],
-                asked.widths,
-                kept,
-                {k: each[:, :, None] for k, each in led.items()},
-                asked.nested,
-            )
+            kept, led = asked.split(answers[1 if given else 0]), asked.split(answers[1])
+            found[asked.rule.name] = along(asked.widths, kept, led, self.lengths, asked.nested)
         return found
 
     @abstractmethod

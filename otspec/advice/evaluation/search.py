@@ -19,13 +19,13 @@ from otspec.advice.evaluation.choices import (
     Worth,
     candidates,
 )
-from otspec.advice.evaluation.numbers import Asked
 from otspec.blocks import TREE_RULES, StepCost, as_seconds
 from otspec.blocks.trees.best.best_shape import as_nodes, as_widths
 from otspec.blocks.trees.best.comparison import as_trees
 from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.distributions import as_k
 from otspec.frames import Rows
+from otspec.logged.chances import Asked
 from otspec.rules import PairRule
 
 DEEPEST = 8  # the most levels, if none are named

@@ -12,10 +12,11 @@ from otspec._base import Array, ArrowTable, needed
 from otspec.advice import on_texts
 from otspec.advice.advice import Advice
 from otspec.advice.evaluation.choices import CheckedRule, LossyChain
-from otspec.advice.evaluation.numbers import Asked, DraftedTexts, TextNumbers, drafted_texts
+from otspec.advice.evaluation.numbers import DraftedTexts, TextNumbers, drafted_texts
 from otspec.advice.evaluation.search import DEEPEST, Search, advice_from
 from otspec.blocks import TREE_RULES
 from otspec.blocks.trees.best.best_shape import as_widths
+from otspec.logged.chances import Asked
 from otspec.traces import Warp, Warping
 from otspec.traces.accept_lengths import of_target
 from otspec.traces.readers import Source, find_source

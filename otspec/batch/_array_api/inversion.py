@@ -5,10 +5,11 @@ biased. So blocks of 256 tokens are added up in float64 where there is one; the 
 of a row chooses a block, then the token within it.
 """
 
+from dataclasses import replace
 from math import inf, prod
 
 from otspec.batch._array_api.library import BLOCK, Array, Library, Problem
-from otspec.batch._array_api.sums import KnownWeight, Mixture, Weight, block_sums, the_draft
+from otspec.batch._array_api.sums import KnownWeight, Weight, block_sums, the_draft
 from otspec.batch._results import Verified
 
 _COMPARED = 4096  # how many pairs of drafts are looked at at once, in each place of a block
@@ -141,7 +142,7 @@ def draw_rest(
     whole, lacking = blocks
     nothing = xp.sum(lacking, axis=-1, keepdims=True) <= 0
     share = library.widened(nothing) if keep is None else xp.where(nothing, 1.0, keep[..., None])
-    weight = Mixture(library.narrowed(share), rest)
+    weight = replace(rest, share=library.narrowed(share))
     mixed = lacking + share * (whole - lacking)
     last = problem.uniforms[..., -1] if uniforms is None else uniforms
     drawn = draw(library, problem.draft, problem.target, weight, mixed, last, excluded)

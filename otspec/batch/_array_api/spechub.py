@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from otspec.batch._array_api import inversion
 from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.sums import (
+    block_figures,
     block_sums,
     common,
     excess,
-    in_blocks,
     the_draft,
     the_target,
     totals,
@@ -64,16 +64,11 @@ class Hubs:
 def find_hub(library: Library, draft) -> Hubs:
     """Return the likeliest token of each row, of equally likely ones the first."""
     xp = library.xp
-    highest, sums = [], []
-    for stretch, width in library.slices(draft):
-        blocks = in_blocks(library, library.narrowed(draft[..., stretch]), width)
-        highest.append(xp.max(blocks, axis=-1))
-        sums.append(xp.sum(blocks, axis=-1))
-    block = library.ids(xp.argmax(xp.concat(highest, axis=-1), axis=-1))
+    every, highest = block_figures(library, draft)
+    block = library.ids(xp.argmax(highest, axis=-1))
     ids, weights = inversion.block_weights(library, draft, draft, the_draft, block)
     within = library.ids(xp.argmax(weights, axis=-1))
     token, mass = library.pick(ids, within), library.pick(weights, within)
-    every = library.widened(xp.concat(sums, axis=-1))
     blocks = inversion.without(library, draft, draft, the_draft, every, token[..., None])
     others = xp.sum(blocks, axis=-1)
     odds = library.quotient(mass, others * library.factor)

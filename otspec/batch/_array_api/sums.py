@@ -1,17 +1,13 @@
 """Passes over the vocabulary, in stretches that fit into the cache: sums that rules are made of."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from otspec.batch._array_api.library import Array, Library
 
 Weight: TypeAlias = Callable[[Array, Array], Array]
-"""Turns draft and target, (..., m) each, into the weights of the same m tokens.
-
-The weights that rules draw from are values, which kernels for a device can read.
-"""
+"""Turns draft and target, (..., m) each, into the weights of the same m tokens."""
 
 
 def overlaps(library: Library, draft, target, scales) -> Array:
@@ -19,8 +15,13 @@ def overlaps(library: Library, draft, target, scales) -> Array:
     if library.fused is not None and library.fused.takes(library, draft, target):
         return library.fused.overlaps(library, draft, target, scales)
     scales = library.narrowed(scales)
+    minimum = library.inner.minimum
+
+    def common_at(scale: Array) -> Weight:
+        return lambda draft, target: minimum(scale * draft, target)
+
     columns = (scales[..., j : j + 1] for j in range(scales.shape[-1]))
-    parts = _added(library, draft, target, *(Common(library, scale) for scale in columns))
+    parts = _added(library, draft, target, *map(common_at, columns))
     return library.widened(library.xp.stack(parts, axis=-1))
 
 
@@ -51,6 +52,17 @@ def block_sums(library: Library, draft, target, *weights: Weight) -> list[Array]
         library.widened(part[0] if len(part) == 1 else library.xp.concat(part, axis=-1))
         for part in parts
     ]
+
+
+def block_figures(library: Library, draft) -> tuple[Array, Array]:
+    """Return the sums, wide, and the maxima of blocks of 256 tokens, in one pass."""
+    xp = library.xp
+    sums, highest = [], []
+    for stretch, width in library.slices(draft):
+        blocks = in_blocks(library, library.narrowed(draft[..., stretch]), width)
+        sums.append(xp.sum(blocks, axis=-1))
+        highest.append(xp.max(blocks, axis=-1))
+    return library.widened(xp.concat(sums, axis=-1)), xp.concat(highest, axis=-1)
 
 
 def in_blocks(library: Library, values, width: int) -> Array:
@@ -91,129 +103,63 @@ def _stretches(library: Library, draft, target) -> Iterator[tuple[Array, Array, 
             yield drafted, library.narrowed(target if whole else target[..., stretch]), width
 
 
-@dataclass(frozen=True)
-class Terms:
-    """What a weight is made of, for kernels that read it."""
+@dataclass(frozen=True, eq=False)
+class KnownWeight:
+    """A weight that is told by its kind and numbers, which kernels read; equal to itself alone.
 
-    kind: str  # draft, target, common, scaled, line (BrokenLine) or light (Light)
-    numbers: tuple[Array, ...] = ()  # (..., 1) each, narrow; the share of a mixture comes first
-    factor: float = 1.0
-    excess: bool = False  # whether the weight is what that leaves of the target
-    mixed: bool = False  # whether that is then mixed with the target
-
-
-class KnownWeight(ABC):
-    """A weight that tells what it is made of; equal to itself alone.
-
-    PyTorch's compiler, of some releases, asks for the hash before the weight has its fields.
+    ``draft`` and ``target`` are these; ``common`` is min(target, draft), ``scaled`` (s) is
+    min(target, s·factor·draft), ``line`` (start, rise, top) is min(target, start·draft +
+    rise·target, top·draft), and ``light`` (edge, s) is min(target, s·draft)·factor where the draft
+    is at most the edge, else 0.
     """
 
-    @abstractmethod
-    def __call__(self, draft, target) -> Array:
-        """Return what the weight is of the same tokens of both."""
-
-    @abstractmethod
-    def terms(self) -> Terms:
-        """Return what it is made of."""
-
-
-@dataclass(frozen=True, eq=False)
-class One(KnownWeight):
-    """The weight that is one of the two itself: ``draft`` or ``target``."""
-
-    name: str
-
-    def __call__(self, draft, target) -> Array:
-        return draft if self.name == "draft" else target
-
-    def terms(self) -> Terms:
-        """Return what it is made of."""
-        return Terms(self.name)
-
-
-the_draft = One("draft")
-the_target = One("target")
-
-
-@dataclass(frozen=True, eq=False)
-class Common(KnownWeight):
-    """The weight min(target, scale·factor·draft); without a scale min(target, draft)."""
-
-    library: Library
-    scale: Array | None = None  # (..., 1), narrow
+    # PyTorch's compiler, of some releases, asks for the hash before the weight has its fields.
+    kind: str
+    library: Library | None = None
+    numbers: tuple[Array, ...] = ()  # (..., 1) each, narrow
     factor: float = 1.0  # Library.factor where a scale alone may be out of range
+    excess: bool = False  # whether it is what that leaves of the target: exactly 0 where nothing is
+    share: Array | None = None  # of share·target + (1 − share)·that, (..., 1), narrow
 
     def __call__(self, draft, target) -> Array:
-        if self.scale is None:
-            return self.library.inner.minimum(draft, target)
-        if self.factor == 1:
-            return self.library.inner.minimum(self.scale * draft, target)
-        product = draft * self.factor
-        product *= self.scale  # in place, since fresh memory takes longer than the product
-        return self.library.inner.minimum(product, target)
+        weight = self._kept(draft, target)
+        if self.excess:
+            weight = target - weight
+        return weight if self.share is None else weight + self.share * (target - weight)
 
-    def terms(self) -> Terms:
-        """Return what it is made of."""
-        if self.scale is None:
-            return Terms("common")
-        return Terms("scaled", (self.scale,), self.factor)
-
-
-@dataclass(frozen=True, eq=False)
-class BrokenLine(KnownWeight):
-    """The weight min(target, start·draft + rise·target, top·draft); numbers (..., 1), narrow."""
-
-    library: Library
-    start: Array
-    rise: Array
-    top: Array
-
-    def __call__(self, draft, target) -> Array:
+    def _kept(self, draft, target) -> Array:
+        if self.library is None:
+            return draft if self.kind == "draft" else target
         minimum = self.library.inner.minimum
-        law = minimum(self.start * draft + self.rise * target, self.top * draft)
-        return minimum(target, law)
-
-    def terms(self) -> Terms:
-        """Return what it is made of."""
-        return Terms("line", (self.start, self.rise, self.top))
-
-
-@dataclass(frozen=True, eq=False)
-class Excess(KnownWeight):
-    """What another weight leaves of the target: exactly 0 where nothing is left."""
-
-    kept: Common | BrokenLine
-
-    def __call__(self, draft, target) -> Array:
-        return target - self.kept(draft, target)
-
-    def terms(self) -> Terms:
-        """Return what it is made of."""
-        return replace(self.kept.terms(), excess=True)
+        if self.kind == "scaled":
+            if self.factor == 1:
+                return minimum(self.numbers[0] * draft, target)
+            product = draft * self.factor
+            product *= self.numbers[0]  # in place: fresh memory takes longer than the product
+            return minimum(product, target)
+        if self.kind == "line":
+            start, rise, top = self.numbers
+            return minimum(target, minimum(start * draft + rise * target, top * draft))
+        if self.kind == "common":
+            return minimum(draft, target)
+        (edge, scale), xp = self.numbers, self.library.xp
+        light = xp.where(draft <= edge, draft, xp.zeros_like(draft)) * self.factor
+        return minimum(scale * light, target * self.factor)
 
 
-@dataclass(frozen=True, eq=False)
-class Mixture(KnownWeight):
-    """The weight share·target + (1 − share)·rest, with a share per row, (..., 1), narrow."""
-
-    share: Array
-    rest: KnownWeight
-
-    def __call__(self, draft, target) -> Array:
-        rest = self.rest(draft, target)
-        return rest + self.share * (target - rest)
-
-    def terms(self) -> Terms:
-        """Return what it is made of."""
-        rest = self.rest.terms()
-        return replace(rest, numbers=(self.share, *rest.numbers), mixed=True)
+the_draft = KnownWeight("draft")
+the_target = KnownWeight("target")
 
 
-def common(library: Library, scale: Array | None = None, factor: float = 1.0) -> Common:
+def common(
+    library: Library, scale: Array | None = None, factor: float = 1.0, *, excess: bool = False
+) -> KnownWeight:
     """Return the weight min(target, scale·factor·draft) for a scale per row, shape (...)."""
-    return Common(library, None if scale is None else library.narrowed(scale)[..., None], factor)
+    if scale is None:
+        return KnownWeight("common", library, excess=excess)
+    return KnownWeight("scaled", library, (library.narrowed(scale)[..., None],), factor, excess)
 
 
-def excess(library: Library, scale, factor: float = 1.0) -> Excess:
+def excess(library: Library, scale, factor: float = 1.0) -> KnownWeight:
     """Return the weight (target − scale·factor·draft)₊ for a scale per row, shape (...)."""
-    return Excess(common(library, scale, factor))
+    return common(library, scale, factor, excess=True)

@@ -180,77 +180,14 @@ def block_weights(
 
 
 @jit(do_not_specialize=["rows", "inner", "left_out"])
-def draw(
+def in_block(
     draft,
     target,
     numbers,
     blocks,
     uniforms,
     excluded,
-    tokens,
-    rows,
-    size,
-    width,
-    inner,
-    draft_outer,
-    draft_inner,
-    draft_step,
-    target_outer,
-    target_inner,
-    target_step,
-    columns,
-    uniforms_step,
-    left_out,
-    excluded_row,
-    excluded_step,
-    form: tl.constexpr,
-    same: tl.constexpr,
-    dtype: tl.constexpr,
-    padded: tl.constexpr,
-    block_size: tl.constexpr,
-    tile: tl.constexpr,
-    at_once: tl.constexpr,
-):
-    """Draw a token for each row: a block by the block sums, then a token of the block."""
-    row = tl.program_id(0) * at_once + tl.arange(0, at_once)
-    there = row < rows
-    long = row.to(tl.int64)
-    ids = tl.arange(0, padded)[None, :]
-    known = there[:, None] & (ids < width)
-    sums = tl.load(blocks + long[:, None] * width + ids, mask=known, other=0.0)
-    uniform = tl.load(uniforms + long * uniforms_step, mask=there, other=0.0).to(sums.dtype)
-    block, left = locate(sums, uniform, padded)
-    weights = block_weights(
-        start_of(draft, row, inner, draft_outer, draft_inner),
-        start_of(target, row, inner, target_outer, target_inner),
-        numbers + long * columns,
-        excluded + long * excluded_row,
-        block,
-        there,
-        size,
-        draft_step,
-        target_step,
-        left_out,
-        excluded_step,
-        form,
-        same,
-        dtype,
-        sums.dtype,
-        block_size,
-        tile,
-    )
-    within, _ = locate(weights, left, tile)
-    tl.store(tokens + long, block.to(tl.int64) * block_size + within, mask=there)
-
-
-@jit(do_not_specialize=["rows", "inner", "left_out"])
-def without(
-    draft,
-    target,
-    numbers,
-    blocks,
-    excluded,
-    less,
+    found,
     rows,
     size,
     width,
@@ -265,6 +202,7 @@ def without(
     left_out,
     excluded_row,
     excluded_step,
+    draws: tl.constexpr,
     form: tl.constexpr,
     same: tl.constexpr,
     dtype: tl.constexpr,
@@ -273,7 +211,10 @@ def without(
     tile: tl.constexpr,
     at_once: tl.constexpr,
 ):
-    """Copy block sums; that of the last excluded token's block is added up without them all."""
+    """Draw a token for each row: a block by the block sums, then a token of the block.
+
+    Or copy the block sums; that of the last excluded token's block is added up without them all.
+    """
     row = tl.program_id(0) * at_once + tl.arange(0, at_once)
     there = row < rows
     long = row.to(tl.int64)
@@ -282,7 +223,12 @@ def without(
     at = long[:, None] * width + ids
     sums = tl.load(blocks + at, mask=known, other=0.0)
     of_row = excluded + long * excluded_row
-    block = tl.load(of_row + (left_out - 1) * excluded_step, mask=there, other=0) // block_size
+    if draws:
+        uniform = tl.load(uniforms + long, mask=there, other=0.0).to(sums.dtype)
+        block, left = locate(sums, uniform, padded)
+    else:
+        last = of_row + (left_out - 1) * excluded_step
+        block = tl.load(last, mask=there, other=0) // block_size
     weights = block_weights(
         start_of(draft, row, inner, draft_outer, draft_inner),
         start_of(target, row, inner, target_outer, target_inner),
@@ -302,5 +248,9 @@ def without(
         block_size,
         tile,
     )
-    total = tl.sum(weights, axis=1)[:, None]
-    tl.store(less + at, tl.where(ids == block[:, None], total, sums), mask=known)
+    if draws:
+        within, _ = locate(weights, left, tile)
+        tl.store(found + long, block.to(tl.int64) * block_size + within, mask=there)
+    else:
+        total = tl.sum(weights, axis=1)[:, None]
+        tl.store(found + at, tl.where(ids == block[:, None], total, sums), mask=known)

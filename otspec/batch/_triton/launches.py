@@ -43,27 +43,27 @@ def softmax(library: Library, logits: Array, temperatures: Array | float) -> Arr
         "tile": tile,
         "at_once": at_once,
     }
+    found = torch.empty(logits.shape, dtype=library.dtype, device=library.device)
     tops, places, sums = (
         torch.empty((rows, number), dtype=dtype, device=library.device)
         for dtype in (library.dtype, library.index, library.wide)
     )
-    programs = -(-rows * number // at_once)
-    parts = {"tops": tops, "places": places, "sums": sums}
-    pieces.start(softmax_kernels.softmax_parts, programs, logits, **given, **parts)
+
+    def start(writes: bool, **parts: Array) -> None:
+        programs = -(-rows * number // at_once)
+        kernel = softmax_kernels.softmax
+        pieces.start(kernel, programs, logits, **given, **parts, found=found, writes=writes)
+
+    start(False, tops=tops, places=places, sums=sums)
     top = xp.max(tops, axis=-1, keepdims=True)
     apart = (tops - top) / xp.where(temperatures == 0, xp.ones_like(temperatures), temperatures)
-    parts = {
-        "tops": top,
-        "places": library.pick(places, library.largest(tops)),
-        "sums": xp.sum(sums * library.widened(xp.exp(apart)), axis=-1),
-    }
-    found = torch.empty(logits.shape, dtype=library.dtype, device=library.device)
-    pieces.start(softmax_kernels.softmax, programs, logits, **given, **parts, found=found)
+    place = library.pick(places, library.largest(tops))
+    start(True, tops=top, places=place, sums=xp.sum(sums * library.widened(xp.exp(apart)), axis=-1))
     return found
 
 
 Form: TypeAlias = tuple[int, float, bool, bool, int]
-"""A weight as a kernel has it: :class:`Terms`, with the place of its kind and first number."""
+"""A weight as a kernel has it: :class:`KnownWeight`, by the places of its kind and first number."""
 TOGETHER = 8
 """How many weights are added up over the vocabulary in one reading: each holds registers."""
 
@@ -147,12 +147,12 @@ def draw(
 ) -> Array:
     """Return what :func:`otspec.batch._array_api.inversion.draw` returns."""
     tokens = torch.empty(draft.shape[:-1], dtype=library.index, device=library.device)
-    flat = torch.reshape(library.widened(uniforms), (-1,))
+    flat = torch.reshape(library.widened(uniforms), (-1,)).contiguous()
     left_out = {"excluded": tokens, "left_out": 0, "excluded_row": 0, "excluded_step": 0}
     if excluded is not None:
         left_out = _excluded(library, excluded)
-    given = {"uniforms": flat, "uniforms_step": flat.stride(0), "tokens": tokens, **left_out}
-    _by_rows(library, kernels.draw, draft, target, weight, blocks, given)
+    given = {"draws": True, "uniforms": flat, "found": tokens, **left_out}
+    _by_rows(library, draft, target, weight, blocks, given)
     return tokens
 
 
@@ -166,8 +166,9 @@ def without(
 ) -> Array:
     """Return what :func:`otspec.batch._array_api.inversion.without` returns."""
     less = torch.empty(blocks.shape, dtype=blocks.dtype, device=library.device)
-    given = {"less": less, **_excluded(library, excluded)}
-    _by_rows(library, kernels.without, draft, target, weight, blocks, given)
+    # The uniform numbers are not read.
+    given = {"draws": False, "uniforms": less, "found": less, **_excluded(library, excluded)}
+    _by_rows(library, draft, target, weight, blocks, given)
     return less
 
 
@@ -212,20 +213,19 @@ def _added(
 
 def _by_rows(
     library: Library,
-    kernel: Any,
     draft: Array,
     target: Array,
     weight: KnownWeight,
     blocks: Array,
     given: dict[str, Any],
 ) -> None:
-    """Start a kernel that takes the block sums of a row at once."""
+    """Start the kernel that takes the block sums of a row at once."""
     (form,), numbers = _read(library, draft, weight)
     rows, width = prod(draft.shape[:-1]), blocks.shape[-1]
     padded, tile = pieces.power(width), pieces.tile(draft.shape[-1])
     at_once = pieces.at_once(library, rows, max(padded, tile), 1)
     pieces.start(
-        kernel,
+        kernels.in_block,
         -(-rows // at_once),
         draft,
         **_rows(library, draft, target),
@@ -248,10 +248,9 @@ def _read(library: Library, draft: Array, *weights: KnownWeight) -> tuple[list[F
     forms: list[Form] = []
     numbers: list[Array] = []
     for weight in weights:
-        terms = weight.terms()
-        kind = kernels.KINDS.index(terms.kind)
-        forms.append((kind, terms.factor, terms.excess, terms.mixed, len(numbers)))
-        numbers += terms.numbers
+        mixed, kind = weight.share is not None, kernels.KINDS.index(weight.kind)
+        forms.append((kind, weight.factor, weight.excess, mixed, len(numbers)))
+        numbers += (*[weight.share] * mixed, *weight.numbers)
     lead = draft.shape[:-1]
     if not numbers:
         return forms, draft  # something on the device, which is not read

@@ -38,7 +38,7 @@ _LARGEST = 200  # most tokens of a block, levels of a tree and children of a nod
 @click.option("--draft", "draft", help="The draft model: FILE.json, or one distribution.")
 @click.option("--target", "target", help="The target model, in the same way.")
 @click.option(
-    "-L", "--length", "lengths", type=arguments.CountList(), default="1,2,4",
+    "-L", "--length", "lengths", type=arguments.COUNTS, default="1,2,4",
     help="Lengths of the drafted block, separated by commas.",
 )  # fmt: skip
 @click.option(
@@ -60,7 +60,7 @@ _LARGEST = 200  # most tokens of a block, levels of a tree and children of a nod
     help="The most children of a node of the best tree.",
 )  # fmt: skip
 @options.cost_options("Also find the fastest tree. ", required=False)
-@click.option("--end", type=arguments.TokenList(), default=(), help="Tokens that end a text.")
+@click.option("--end", type=arguments.TOKENS, default=(), help="Tokens that end a text.")
 @warpings.warping_option
 @click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions.")
 @click.option("--normalize", is_flag=True, help="Scale every row of the models to sum 1.")

@@ -95,7 +95,7 @@ from otspec.cli.shared.trees import MEANING, read_tree
 )  # fmt: skip
 @click.option(
     "--reserved",
-    type=arguments.TokenList(),
+    type=arguments.TOKENS,
     default=(),
     help="Ids that no text has, such as 0,1,2.",
 )

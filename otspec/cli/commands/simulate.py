@@ -81,7 +81,7 @@ class Simulated(NamedTuple):
     help=f"What is drafted, {MEANING}; may be given several times.",
 )  # fmt: skip
 @warping_options
-@click.option("--end", type=arguments.TokenList(), default=(), help="Tokens that end a text.")
+@click.option("--end", type=arguments.TOKENS, default=(), help="Tokens that end a text.")
 @click.option("--cut", is_flag=True, help="Logged texts were cut off: they continue after the log.")
 @drawn_options
 @click.option(

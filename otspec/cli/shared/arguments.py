@@ -4,7 +4,6 @@ import importlib
 import math
 import re
 import sys
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,6 +38,10 @@ class Choice(click.Choice[str]):
 class CommaList(click.ParamType[tuple[Any, ...]]):
     """Values separated by commas, each of them once."""
 
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        # read: a value; raises ``ValueError`` with what is said of a list that holds another.
+        self.name, self._read = name, read
+
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[Any, ...]:
@@ -46,50 +49,33 @@ class CommaList(click.ParamType[tuple[Any, ...]]):
         if isinstance(value, tuple):
             return value
         try:
-            return tuple(dict.fromkeys(self.read(cell.strip()) for cell in value.split(",")))
+            return tuple(dict.fromkeys(self._read(cell.strip()) for cell in value.split(",")))
         except ValueError as error:
             self.fail(f"{value!r} {error}", param, ctx)
 
-    @abstractmethod
-    def read(self, cell: str) -> Any:
-        """Return one value; raise ``ValueError`` with what is said of a list that holds another."""
+
+def _count(cell: str) -> int:
+    if not re.fullmatch(r"\d{1,6}", cell) or int(cell) < 1:
+        raise ValueError(f"holds {cell!r}: write positive integers such as 4 or 1,2,4")
+    return int(cell)
 
 
-class CountList(CommaList):
-    """Numbers of drafts such as ``4`` or ``1,2,4``."""
-
-    name = "k,k,..."
-
-    def read(self, cell: str) -> int:
-        """Return a positive integer."""
-        if not re.fullmatch(r"\d{1,6}", cell) or int(cell) < 1:
-            raise ValueError(f"holds {cell!r}: write positive integers such as 4 or 1,2,4")
-        return int(cell)
+def _token(cell: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", cell):
+        raise ValueError(f"holds {cell!r}: write token ids such as 0 or 0,2")
+    return int(cell)
 
 
-class TokenList(CommaList):
-    """Token ids such as ``0`` or ``0,2``."""
-
-    name = "id,id,..."
-
-    def read(self, cell: str) -> int:
-        """Return a token id."""
-        if not re.fullmatch(r"[0-9]{1,9}", cell):
-            raise ValueError(f"holds {cell!r}: write token ids such as 0 or 0,2")
-        return int(cell)
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise ValueError("is no list of numbers such as 0.6,1.0") from None
 
 
-class NumberList(CommaList):
-    """Numbers such as ``0.6`` or ``0.6,1.0``."""
-
-    name = "t,t,..."
-
-    def read(self, cell: str) -> float:
-        """Return a number."""
-        try:
-            return float(cell)
-        except ValueError:
-            raise ValueError("is no list of numbers such as 0.6,1.0") from None
+COUNTS, TOKENS = CommaList("k,k,...", _count), CommaList("id,id,...", _token)
+NUMBERS = CommaList("t,t,...", _number)
+"""Numbers of drafts, token ids, and numbers such as temperatures."""
 
 
 def read_distribution(

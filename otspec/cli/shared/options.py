@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from otspec._base.tables import listed
-from otspec.cli.shared.arguments import Choice, CountList, NumberList, read_distribution
+from otspec.cli.shared.arguments import COUNTS, NUMBERS, Choice, read_distribution
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import IID, LAWS, Independent
 from otspec.models.warped import as_temperature
@@ -48,7 +48,7 @@ class PairCommand(click.Command):
 def counts_option(default: str) -> Callable[[Command], Command]:
     """Return the option -k with a default."""
     return click.option(
-        "-k", "ks", type=CountList(), default=default,
+        "-k", "ks", type=COUNTS, default=default,
         help="Numbers of drafts, separated by commas.",
     )  # fmt: skip
 
@@ -117,7 +117,7 @@ temperature_option = click.option(
     "--temperature", type=float, default=_TEMPERATURE, help="Divide logits by this."
 )
 temperatures_option = click.option(
-    "--temperature", "temperatures", type=NumberList(), default=str(_TEMPERATURE),
+    "--temperature", "temperatures", type=NUMBERS, default=str(_TEMPERATURE),
     help="Divide logits by each of these, separated by commas.",
 )  # fmt: skip
 

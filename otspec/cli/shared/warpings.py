@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from otspec._base.tables import listed
-from otspec.cli.shared.arguments import Choice, NumberList
+from otspec.cli.shared.arguments import NUMBERS, Choice
 from otspec.cli.shared.options import Command, added, temperatures_option
 from otspec.models.warped import checked_warp
 from otspec.traces import Warp, Warping
@@ -74,7 +74,7 @@ def warping_option(command: Callable[..., Any]) -> Any:
 
 
 _draft_temperatures_option = click.option(
-    "--draft-temperature", "draft_temperatures", type=NumberList(), default=None,
+    "--draft-temperature", "draft_temperatures", type=NUMBERS, default=None,
     help="Divide the draft's logits by each of these. [default: as the target's]",
 )  # fmt: skip
 _WARPING_OPTIONS = (

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from otspec._base import Array, IntArray, as_callable, as_parents, children_of, needed
+from otspec.blocks.trees.token_tree import TokenTree
 
 Tensor: TypeAlias = Any  # a tensor of PyTorch, which need not be installed
 
@@ -117,15 +118,9 @@ def paths_of(parents: Sequence[int]) -> IntArray:
     array([[ 0,  2, -1],
            [ 0,  1,  3]])
     """
-    tree = as_parents(parents, "parents")
-    paths: list[tuple[int, ...]] = [(0,)]
-    for node, parent in enumerate(tree):
-        paths.append((*paths[parent + 1], node + 1))
-    leaves = [path for path, children in zip(paths, children_of(tree), strict=True) if not children]
-    found = np.full((len(leaves), max(map(len, leaves))), -1)
-    for row, path in enumerate(leaves):
-        found[row, : len(path)] = path
-    return found
+    tree = TokenTree(as_parents(parents, "parents"))
+    paths = [(0, *(node + 1 for node in tree.path(leaf))) for leaf in tree.leaves or (-1,)]
+    return padded(paths, max(map(len, paths)))
 
 
 def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, Tensor]]:

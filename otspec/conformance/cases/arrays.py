@@ -34,7 +34,7 @@ class Form(Frozen):
             raise ValueError(f"device is {self.device!r}: for a GPU use arrays='torch'")
         if self.library == "torch":
             try:
-                self.probabilities(np.ones(1))
+                self.own(np.ones(1))
             except (AssertionError, RuntimeError) as error:  # as torch says that there is none
                 reason = str(error).splitlines()[0]
                 raise ValueError(
@@ -54,20 +54,21 @@ class Form(Frozen):
                 "GiB, more than half of the memory: pass fewer"
             )
 
-    def probabilities(self, rows: Array) -> Any:
-        """Return probabilities as the verifier's arrays."""
+    def own(self, values: Array, dtype: str | None = None) -> Any:
+        """Return a copy as the verifier's array, of a type, or of the type of probabilities."""
         if self.library == "numpy":
             with np.errstate(under="ignore"):
-                return rows.astype(self.dtype)
-        return self._tensor(rows, self.dtype)
+                return values.astype(dtype or self.dtype)
+        torch = needed("torch", "a verifier of torch tensors", "backends")
+        return torch.tensor(values, dtype=getattr(torch, dtype or self.dtype), device=self.device)
 
     def spread(self, rows: Array, places: IntArray) -> Any:
-        """Return :meth:`probabilities` of many places, each one of few on the last axis."""
-        few, rest = self.probabilities(rows), rows.shape[-1] - 1
+        """Return probabilities of many places, each one of few on the last axis."""
+        few, rest = self.own(rows), rows.shape[-1] - 1
         if (places == rest).mean() < MOSTLY or rows[..., rest].any():
             if self.library == "numpy":
                 return np.take(few, places, axis=-1)
-            return few.index_select(few.dim() - 1, self._tensor(places, "int64"))
+            return few.index_select(few.dim() - 1, self.own(places, "int64"))
         # To fill with zeros takes a quarter of the time.
         own = np.flatnonzero(places != rest)
         shape = (*rows.shape[:-1], len(places))
@@ -75,39 +76,15 @@ class Form(Frozen):
         wide[..., own] = few[..., places[own]]
         return wide
 
-    def uniforms(self, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
-        """Return uniform numbers below 1, in float32 or float64."""
-        dtype = "float64" if self.dtype == "float64" else "float32"
-        return self.numbers(rng.random(shape, dtype=np.dtype(dtype).type))
-
-    def numbers(self, values: Array) -> Any:
-        """Return random numbers, in the type that they have."""
-        return values if self.library == "numpy" else self._tensor(values, str(values.dtype))
-
-    def of_rows(self, values: Array) -> Any:
-        """Return a setting of each row: integers, or numbers in float32 or float64."""
-        if values.dtype.kind in "iu":
-            return self.integers(values)
-        return self.numbers(values.astype("float64" if self.dtype == "float64" else "float32"))
-
-    def integers(self, values: Array) -> Any:
-        """Return token ids and counts as the verifier's arrays."""
-        numbers = values.astype(np.int64)
-        return numbers if self.library == "numpy" else self._tensor(numbers, "int64")
-
-    def flags(self, values: Array) -> Any:
-        """Return a mask as the verifier's arrays."""
-        return values.copy() if self.library == "numpy" else self._tensor(values.copy(), "bool")
+    @property
+    def precise(self) -> str:
+        """The type of random numbers, and of settings of rows: float32 or float64."""
+        return "float64" if self.dtype == "float64" else "float32"
 
     def generator(self, seed: int) -> Any:
         """Return a generator of torch."""
         torch = needed("torch", "a verifier that takes a generator of torch", "backends")
         return torch.Generator(device=self.device).manual_seed(seed)
-
-    def _tensor(self, values: Array, dtype: str) -> Any:
-        torch = needed("torch", "a verifier of torch tensors", "backends")
-        # A copy, which the verifier may write to.
-        return torch.tensor(values, dtype=getattr(torch, dtype), device=self.device)
 
 
 def plain(answer: Any) -> Any:

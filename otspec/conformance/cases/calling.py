@@ -151,16 +151,16 @@ class Verifier(Frozen):
             tokens = np.where(sample.there, tokens, anything)
         return (
             {
-                name: self.form.probabilities(values)
+                name: self.form.own(values)
                 if case.named
                 else self.form.spread(case.shares(values), case.symbols)
                 for name, values in rows.items()
             }
             | self._warps(kind, case, sample, rows)
             | {
-                "drafts": self.form.integers(tokens),
-                "lengths": self.form.integers(sample.lengths),
-                "mask": self.form.flags(sample.there),
+                "drafts": self.form.own(tokens, "int64"),
+                "lengths": self.form.own(sample.lengths, "int64"),
+                "mask": self.form.own(sample.there, "bool"),
                 "parents": kind.parents,
             }
         )
@@ -169,20 +169,27 @@ class Verifier(Frozen):
         self, kind: Kind, case: Case, sample: Sample, rows: Mapping[str, Array]
     ) -> dict[str, Any]:
         """Return logits, settings and the mask, if it asks for any."""
-        found = warping.settings_given(case, sample.variants, tuple(self.wanted))
-        made = {name: self.form.of_rows(it) if np.ndim(it) else it for name, it in found.items()}
+        made = self.settings_of(case, sample.variants)
         if set(warping.LOGITS) & set(self.wanted):
             plain = kind.arrays(warping.unwarped(case), sample)
             if case.behind != "same":
                 filled_behind(plain, sample.there, case.behind, after=self.corrects)
             given = warping.logits_given(case, rows, plain)
-            made |= {name: self.form.probabilities(values) for name, values in given.items()}
+            made |= {name: self.form.own(values) for name, values in given.items()}
         if warping.ALLOWED in self.wanted:
             shape = rows["target"].shape
-            made[warping.ALLOWED] = self.form.flags(
-                warping.allowed_given(case, sample.variants, shape)
-            )
+            allowed = warping.allowed_given(case, sample.variants, shape)
+            made[warping.ALLOWED] = self.form.own(allowed, "bool")
         return made
+
+    def settings_of(self, case: Case, variants: IntArray) -> dict[str, Any]:
+        """Return the settings that it asks for: of the call, or of each row."""
+        found = warping.settings_given(case, variants, tuple(self.wanted))
+        for name, values in found.items():
+            if np.ndim(values):
+                whole = values.dtype.kind in "iu"
+                found[name] = self.form.own(values, "int64" if whole else self.form.precise)
+        return found
 
 
 def filled_behind(
@@ -223,7 +230,8 @@ class Randomness(Frozen):
             return self.generator
         if name == "seed":
             return int(self.rng.integers(2**31))
-        return self.form.uniforms((size, nodes + 1), self.rng)
+        uniforms = self.rng.random((size, nodes + 1), dtype=np.dtype(self.form.precise).type)
+        return self.form.own(uniforms, self.form.precise)
 
 
 def copy_of(values: Any) -> Any:

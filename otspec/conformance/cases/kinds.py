@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base import Array, Frozen, IntArray, cached_property
+from otspec._base import Array, Frozen, IntArray
 from otspec._base.arguments import as_instance, as_integer, children_of, depths_of
 from otspec.blocks.policies import Policy
 from otspec.blocks.trees.shapes import as_shape
@@ -139,14 +139,6 @@ class Tree(Kind):
     policy: Policy | None = field(default=None, kw_only=True)
     name: ClassVar[str] = "tree"
 
-    @cached_property
-    def paths(self) -> list[tuple[int, ...]]:
-        """The nodes from the text to each node."""
-        paths: list[tuple[int, ...]] = []
-        for node, parent in enumerate(self.parents):
-            paths.append((*(paths[parent] if parent >= 0 else ()), node))
-        return paths
-
     @property
     def kept(self) -> tuple[int, ...]:
         """No token, or those on the way to a node."""
@@ -175,11 +167,12 @@ class Tree(Kind):
         size = len(sample.drafts)
         tokens = symbols_of(integers(token, (size,), "token"), case)
         texts = np.full((size, self.length), UNKNOWN, dtype=np.intp)
-        for last in np.unique(node).tolist():
-            rows = np.flatnonzero(node == last)
-            path = self.paths[last] if last >= 0 else ()
-            texts[rows[:, None], np.arange(len(path))] = sample.drafts[rows[:, None], list(path)]
-            texts[rows, len(path)] = tokens[rows]
+        depth, above = np.array(self.kept)[node + 1], np.array([*self.parents, -1])
+        texts[np.arange(size), depth] = tokens
+        while (rows := np.flatnonzero(node >= 0)).size:
+            depth = depth - 1
+            texts[rows, depth[rows]] = sample.drafts[rows, node[rows]]
+            node = above[node]
         return texts
 
 

@@ -1,6 +1,6 @@
 """The cases of a check: small, and each with something that verifiers get wrong."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice
@@ -63,6 +63,21 @@ ROWS = {  # weights of draft and target, by what is hard about them
     "an unlikely draft": ((1, 11), (1, 19)),
 }
 
+MORE_ROWS = {  # those of which no known fault needs the law to be told from others
+    "a uniform target": ((4, 2, 1, 1), (1, 1, 1, 1)),
+}
+DIFFERENT = ((8, 4, 2, 1), (2, 5, 3, 6))  # no two weights alike: each top-k keeps others
+BESIDE_OTHERS = (  # what code asks of a row, and answers for a whole batch
+    "all positive",
+    "disjoint supports",
+    "one certain draft",
+    "one certain target",
+    "both certain, of one token",
+    "a uniform target",
+)
+FEW_ROWS = ((8, 1, 1), (1, 1, 8))  # of calls of few rows: a draft that is just kept is far off
+MOST_CELLS = 4096  # most texts of a case with more symbols than others have
+
 TABLES = {  # the row after the text, and that after each symbol
     "rows that depend on the text": (
         ((2, 1, 1), (1, 2, 1), (1, 1, 2), (3, 1, 0)),
@@ -114,21 +129,36 @@ BESIDE = (
 
 def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
     """Return the cases of a kind: small ones, and each again in a large vocabulary."""
-    small = [case for case in small_cases(kind) if uneven or not needs_lengths(kind, case)]
+    more = (memoryless(name, *pair) for name, pair in MORE_ROWS.items())
+    small = taken_cases(kind, (*small_cases(kind), *more), uneven)
+    if not small:
+        return []
     large = [among(case, vocabulary, turn) for turn, case in enumerate(small)]
+    if (even := 1 << vocabulary.bit_length() - 1) < vocabulary:
+        large.append(among(small[0], even))  # a multiple of all blocks: none is left over
     # Other laws of siblings of symbols are no such laws of tokens.
     dense = [spread(small[0], vocabulary)] if kind.law == "iid" else []
-    return [*small, *large, *dense]
+    special = [case for case in small if case.name in BESIDE_OTHERS]
+    several = [mixed("rows of a batch of which some are certain", special)] if special else []
+    return [*small, *several, *taken_cases(kind, many_symbols(kind), uneven), *large, *dense]
+
+
+def many_symbols(kind: Kind) -> list[Case]:
+    """Return the case of more tokens than siblings; for i.i.d. ones the dense case is it."""
+    n = max(6, 2 + max(map(len, children_of(kind.parents))))
+    if kind.law == "iid" or n**kind.length > MOST_CELLS:
+        return []
+    weights = np.arange(1, n + 1)
+    return [memoryless(f"{n} tokens", weights[::-1], weights**2)]
 
 
 def settings_cases(kind: Kind, wanted: Sequence[str], uneven: bool) -> list[Case]:
     """Return the cases of a verifier that warps or masks the models itself."""
     names = ("all positive", "a drafted token that the target never says")
-    bases: dict[str, Any] = {name: ROWS[name] for name in names}
+    bases: dict[str, Any] = {name: ROWS[name] for name in names} | {"no ties": DIFFERENT}
     if kind.name != "tokens":
         bases |= {name: TABLES[name] for name in ("rows that depend on the text",)}
-    made = warped_cases(bases, wanted)
-    return [case for case in made if uneven or not needs_lengths(kind, case)]
+    return taken_cases(kind, warped_cases(bases, wanted), uneven)
 
 
 def small_cases(kind: Kind) -> tuple[Case, ...]:
@@ -152,27 +182,30 @@ def _small_cases(kind: str) -> tuple[Case, ...]:
     return (*rows, mixed("rows of a batch that differ", rows[:3]), *tables, *uneven)
 
 
-def plain_cases(kind: Kind, uneven: bool) -> list[Case]:
-    """Return the case of steps and of single rows; none if all need rows of fewer drafts."""
-    cases = [memoryless("all positive", *ROWS["all positive"])]
+def plain_cases(
+    kind: Kind, uneven: bool, name: str = "", *, pairs: int | None = 1, **options: Any
+) -> list[Case]:
+    """Return the simplest case, of one pair of models or all like it; none if all need lengths."""
+    groups = [[memoryless(each, *ROWS[each]) for each in list(ROWS)[:3]]]
     if kind.name != "tokens":
-        cases.insert(0, remembering("a table", *TABLES["rows that depend on the text"]))
-    return [case for case in cases if uneven or not needs_lengths(kind, case)][:1]
-
-
-def differing_cases(kind: Kind, uneven: bool) -> list[Case]:
-    """Return :func:`plain_cases` with rows of several pairs of models in a batch."""
-    rows = [memoryless(name, *ROWS[name]) for name in list(ROWS)[:3]]
-    cases = [mixed("several pairs", rows)]
-    if kind.name != "tokens":
-        tables = [remembering(name, *pair) for name, pair in TABLES.items()]
-        cases.insert(0, mixed("several tables", tables))
-    return [case for case in cases if uneven or not needs_lengths(kind, case)][:1]
+        groups.insert(0, [remembering(each, *pair) for each, pair in TABLES.items()])
+    cases = taken_cases(kind, (mixed(name, group[:pairs]) for group in groups), uneven)
+    return [replace(case, **options) for case in cases[:1]]
 
 
 def among(case: Case, vocabulary: int, turn: int = 0) -> Case:
     """Return a case in a large vocabulary; its tokens go round with the turn."""
     return embedded(case, vocabulary, _places(case.n, vocabulary, turn))
+
+
+def few_rows(uneven: bool) -> Case:
+    """Return the case of calls of a few rows."""
+    return memoryless("a few rows in each call", *FEW_ROWS, uneven=uneven)
+
+
+def taken_cases(kind: Kind, cases: Iterable[Case], uneven: bool) -> list[Case]:
+    """Return the cases that a verifier takes, whose rows may have different numbers of drafts."""
+    return [case for case in cases if uneven or not needs_lengths(kind, case)]
 
 
 def needs_lengths(kind: Kind, case: Case) -> bool:

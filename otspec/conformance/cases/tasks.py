@@ -18,28 +18,37 @@ from otspec.conformance.cases.generated import (
     history_case,
 )
 from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.warping import Warped, engine_settings, logits_of, warped_by
+from otspec.conformance.cases.warping import (
+    Warped,
+    engine_settings,
+    shifted_logits,
+    warped_by,
+    words_of,
+)
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import (
     BesideOthers,
     BesideRejected,
+    FewRows,
     KernelBatches,
     SingleRows,
     StepBatches,
     long_call,
-    step_cases,
 )
-from otspec.conformance.evidence.dependence import CallPairs, DraftPairs, Pairs, RowPairs, SlotPairs
+from otspec.conformance.evidence.dependence import CallPairs, Pairs, RowPairs
 from otspec.conformance.evidence.statistics import Statistic
 
 MANY_ROWS = 1 << 16  # rows of one call before those that are counted: over 16 bits
-DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
+DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, CallPairs)
 """Of what in calls is asked whether it depends on each other."""
 MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbols can be had
+SINGLE = "one row in each call"  # the name of a case
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
+MOST_GROSS = 0.15  # or from here on: two calls in three that share all numbers are farther off
 SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",
+    "few": "what only calls of a few rows show, or calls of rows that all lack drafts",
     "long": "an index of rows or entries that overflows in a long call",
     "history": "a state of penalties, bad words or a grammar that is not that of the text before "
     "each draft, because it is that of the block's beginning or counts a token twice",
@@ -82,7 +91,8 @@ class Task(Frozen):
     def special(self) -> str | None:
         """What only this case has, one of :data:`SPECIAL`; None if it is as small as may be."""
         past = isinstance(self.law, WithHistory)
-        there = (self.large, self.batches is SingleRows, self.before > 0, past)
+        few = (self.batches is SingleRows, self.batches is FewRows)
+        there = (self.large, *few, self.before > 0, past)
         return next((name for name, has in zip(SPECIAL, there, strict=True) if has), None)
 
     @property
@@ -97,7 +107,7 @@ class Task(Frozen):
         if self.costly:
             return coarse
         gross = issubclass(self.batches, (Pairs, BesideOthers))
-        return min(GROSS * detect, coarse / 2) if gross else detect
+        return min(GROSS * detect, coarse / 2, MOST_GROSS) if gross else detect
 
     def placed(self, least: int, reserved: tuple[int, ...]) -> "Task":
         """Return the task with at least so many tokens, none of which is reserved."""
@@ -117,46 +127,46 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     uneven = verifier.uneven
     cases = library.cases_of(kind, vocabulary, uneven)
     shared = memoryless("shared", *library.SHARED)
-    takes_shared = uneven or not library.needs_lengths(kind, shared)
-    dependent: tuple[type[Pairs], ...] = (*DEPENDENT, DraftPairs) if takes_shared else ()
-    settings = library.settings_cases(kind, tuple(verifier.wanted), uneven)
-    if verifier.corrects:  # it ends with more than one token
-        settings = []
     if not cases:
         raise ValueError(
             "verifier takes neither lengths nor a mask, and shape has more distinct drafts than "
             "any case has tokens: let it take one of them, or use a smaller shape"
         )
+    steps: list[Case] = []
+    if not verifier.corrects:  # which ends with more than one token, and whose texts are in steps
+        cases += library.settings_cases(kind, tuple(verifier.wanted), uneven)
+        steps = library.plain_cases(kind, uneven, "two steps")
+    single = library.plain_cases(kind, uneven, SINGLE)
+    differing = library.plain_cases(kind, uneven, pairs=None)
+    few = library.taken_cases(kind, [library.few_rows(uneven)], uneven)
     return [
-        *_cases(verifier, kind, cases, vocabulary),
-        *_cases(verifier, kind, settings, vocabulary),
-        *(
-            Task(verifier, kind, case, case, StepBatches)
-            for case in step_cases(kind, uneven)
-            if not verifier.corrects  # whose texts are all made in steps
-        ),
-        *_pairs(verifier, kind, shared, dependent),
-        *_single(verifier, kind, library.plain_cases(kind, uneven)),
-        *_long_calls(verifier, kind, library.differing_cases(kind, uneven), vocabulary, entries),
+        *_cases(verifier, kind, cases),
+        *(Task(verifier, kind, case, case, StepBatches) for case in steps),
+        *_pairs(verifier, kind, library.taken_cases(kind, [shared], uneven), DEPENDENT),
+        *(Task(verifier, kind, case, case, SingleRows) for case in single),
+        *(Task(verifier, kind, case, case, FewRows) for case in few),
+        *_long_calls(verifier, kind, differing, vocabulary, entries),
     ]
 
 
 def followable(tasks: Sequence[Task]) -> list[Task]:
     """Return tasks whose drafts can be followed: where they are too many with fewer symbols."""
-    few = {_settings_of(each.case) for each in tasks if not _too_many(each.kind, each.case)}
+    simple = (each.case for each in tasks if not _too_many(each.kind, each.case))
+    few = {pair for case in simple for pair in _settings_of(case)}
     found = []
     for task in tasks:
         case = task.case
         if isinstance(case, Warped):
             # Models that are warped are not made narrower: those with fewer symbols are there, too.
-            if not _too_many(task.kind, case) or _settings_of(case) not in few:
+            if not _too_many(task.kind, case) or not _settings_of(case) <= few:
                 found.append(task)
             continue
         if case.variants > 1 and not task.costly:  # one row is handed over: each pair has its case
             continue
         while not task.costly and case.n > 2 and _too_many(task.kind, case):
             case = narrowed(case)
-        found.append(task if case is task.case else replace(task, case=case, law=case))
+        if task.verifier.uneven or not library.needs_lengths(task.kind, case):
+            found.append(task if case is task.case else replace(task, case=case, law=case))
     return found
 
 
@@ -165,40 +175,31 @@ def _too_many(kind: Kind, case: Case) -> bool:
     return bool(sets * case.n ** len(kind.parents) > MOST_DRAFTED)
 
 
-def _settings_of(case: Case) -> str:
-    given = (
-        (case.settings, case.draft_settings, case.allowed.all()) if isinstance(case, Warped) else ()
-    )
-    return repr(given)
+def _settings_of(case: Case) -> set[str]:
+    """Return how the pairs of models of a case are warped and masked."""
+    if not isinstance(case, Warped):
+        return set()
+    pairs = zip(case.settings, case.draft_settings, case.allowed, strict=True)
+    return {repr((*settings, bool(allowed.all()))) for *settings, allowed in pairs}
 
 
 def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
     """Return the task of two rows, of which the second keeps nothing."""
     most = max(map(len, children_of(kind.parents)))
-    named = [
-        replace(case, name="a row beside", beside=True)
-        for case in library.plain_cases(kind, verifier.uneven)
-        if most < case.n
-    ]
-    return [Task(verifier, kind, case, case, BesideRejected) for case in named]
+    cases = library.plain_cases(kind, verifier.uneven, "a row beside", beside=True)
+    return [Task(verifier, kind, case, case, BesideRejected) for case in cases if most < case.n]
 
 
-def _cases(verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int) -> list[Task]:
-    return [Task(verifier, kind, case, case, large=case.vocabulary >= vocabulary) for case in cases]
+def _cases(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
+    return [Task(verifier, kind, case, case, large=case.vocabulary > case.n) for case in cases]
 
 
 def _pairs(
-    verifier: Verifier, kind: Kind, shared: Case, pairs: tuple[type[Pairs], ...]
+    verifier: Verifier, kind: Kind, cases: list[Case], pairs: tuple[type[Pairs], ...]
 ) -> list[Task]:
     """Return the tasks of rows and calls that may depend on each other."""
-    made = [(replace(shared, name=each.between), each) for each in pairs]
+    made = [(replace(case, name=each.between), each) for case in cases for each in pairs]
     return [Task(verifier, kind, case, case, each) for case, each in made]
-
-
-def _single(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
-    """Return the task of calls of one row each."""
-    named = [replace(case, name="one row in each call") for case in cases]
-    return [Task(verifier, kind, case, case, SingleRows) for case in named]
 
 
 def _long_calls(
@@ -227,7 +228,7 @@ def engine_tasks(
         engine: Engine = TokenEngine(function, form)
         generated: Kind = DrawnToken(kind.k, kind.law)
         cases = library.cases_of(generated, vocabulary, uneven=False)
-        differing = library.differing_cases(generated, uneven=False)
+        differing = library.plain_cases(generated, uneven=False, pairs=None)
         alike = memoryless("one pair for all rows", *library.ROWS["all positive"])
         beside = []
     else:
@@ -237,11 +238,12 @@ def engine_tasks(
         alike = prompted("one prompt for all rows", [(2, 1)] * 2, [(1, 2)] * 2, 1)
         other = library.beside_texts()
         beside = [Task(engine, generated, other, other, BesideOthers)]
+    single = replace(alike, name=SINGLE)
     tasks = [
-        *_pairs(engine, generated, alike, DEPENDENT),
-        *_single(engine, generated, [alike]),
+        *_pairs(engine, generated, [alike], DEPENDENT),
+        Task(engine, generated, single, single, SingleRows),
         *_long_calls(engine, generated, differing, vocabulary, entries),
-        *_cases(engine, generated, cases, vocabulary),
+        *_cases(engine, generated, cases),
         *beside,
     ]
     return [
@@ -263,14 +265,10 @@ def _histories(engine: Engine, kind: Kind) -> list[Task]:
 def _warped(task: Task, engine: Engine, turn: int) -> Task:
     """Return a task with as much of warping as an engine takes, and has only one meaning."""
     case = task.case
-    logits = plain(engine.form.probabilities(logits_of(case.target))).astype(float)
+    logits = plain(engine.form.own(shifted_logits(case, "target"))).astype(float)
     pairs = engine_settings(tuple(engine.wanted), turn, logits, case.vocabulary)
     # Of tokens that share a symbol's probability warping leaves other shares.
     if not pairs or case.sizes.max() > 1:
         return task
-    (target, draft), *others = pairs
-    words = [f"{name} {value}" for name, value in target.items()]
-    words += [f"draft's {name} {value}" for name, value in draft.items() if draft is not target]
-    said = "rows warped apart" if any(pair != pairs[0] for pair in others) else ", ".join(words)
-    law = replace(warped_by(case, pairs, logits), name=f"{case.name}, {said}")
+    law = replace(warped_by(case, pairs, logits), name=f"{case.name}, {words_of(pairs)}")
     return replace(task, verifier=replace(engine, settings=law), law=law)

@@ -20,6 +20,8 @@ LOGITS = ("draft_logits", "target_logits")
 ALLOWED = "allowed"  # the mask of a grammar, of the target's shape: True for tokens that may follow
 NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "min_p": 0.0}
 Pair = tuple[Mapping[str, Any], Mapping[str, Any]]  # settings of the target, and of the draft
+SHIFTS = {"draft": 0.5, "target": -1.25}  # of logits: a constant is no part of the distribution
+FAR = 100.0  # of logits whose powers float32 does not hold, or holds without digits
 CLEAR = 0.02  # distance of top-p and min-p from other kept tokens, and of logits from ties
 
 WARPINGS: tuple[dict[str, Any], ...] = (
@@ -28,6 +30,10 @@ WARPINGS: tuple[dict[str, Any], ...] = (
     {"top_p": 0.7},
     {"min_p": 0.3},
     {"temperature": 2.0, "top_p": 0.8},
+    {"temperature": 0.25},
+    {"top_k": 1},
+    {"top_k": 3},
+    {"top_p": 0.45},
 )
 GREEDY = {"temperature": 0.0}  # for rows of a batch only: many engines have another function for it
 
@@ -80,14 +86,14 @@ def neutral(case: Case) -> Case:
     """Return a case with the settings that change nothing."""
     if isinstance(case, Warped):
         return case
-    made = warped_by(case, [({}, {})] * case.variants, logits_of(case.target))
+    made = warped_by(case, [({}, {})] * case.variants, shifted_logits(case, "target"))
     return replace(made, draft=case.draft, target=case.target)
 
 
 def warped_by(case: Case, pairs: Sequence[Pair], logits: Array) -> Warped:
     """Return a case whose variants are warped by their own settings; these are target's logits."""
     allowed = np.ones((case.variants, case.n), dtype=bool)
-    return _of_logits(case, pairs, logits_of(case.draft), logits, allowed)
+    return _of_logits(case, pairs, shifted_logits(case, "draft"), logits, allowed)
 
 
 def _of_logits(
@@ -159,33 +165,51 @@ def clear(logits: Array, settings: Mapping[str, Any]) -> bool:
             other = {**settings, name: settings[name] + moved}
             if ((of_logits(logits, other) > 0) != kept).any():
                 return False
+    if (kept.sum(axis=-1) > settings.get("top_k", np.inf)).any():  # some tie, and not all keep both
+        return False
     least = np.where(kept, logits, np.inf).min(axis=-1)
     return bool((np.where(kept, -np.inf, logits).max(axis=-1) < least - CLEAR).all())
 
 
 def warped_cases(bases: Mapping[str, Any], wanted: Sequence[str]) -> Iterator[Case]:
-    """Yield cases for a verifier that asks for settings, or for a mask."""
+    """Yield cases for a verifier that asks for logits, settings or a mask."""
     each, plain, apart = _asked(wanted)
     # The draft is warped as the target is, if a verifier has its logits; else it is what it is.
-    own = apart or (plain if "draft_logits" in wanted else set())
+    alike = "draft_logits" in wanted
     tried = [*WARPINGS, *([GREEDY] if each else [])]
-    for name, pair in bases.items():
-        small = memoryless(name, *pair) if np.ndim(pair[0]) == 1 else remembering(name, *pair)
-        if ALLOWED in wanted:
-            yield _warped(small, [({}, {})], ", masked", mask=True)
+    for name, base in bases.items():
+        small = memoryless(name, *base) if np.ndim(base[0]) == 1 else remembering(name, *base)
         pairs: list[Pair] = []
         for place, options in enumerate(tried):
             target = _taken(options, plain)
-            draft = _taken(tried[place - 1] if apart else options, own)
+            draft = _taken(tried[place - 1], apart) if apart else target if alike else {}
             fits = clear(logits_of(small.target), target) and clear(logits_of(small.draft), draft)
             if (target or draft) and fits and (target, draft) not in pairs:
                 pairs.append((target, draft))
-        if each and pairs:
-            yield _warped(small, [*pairs, ({}, {})], ", rows warped apart")
-        for target, draft in [] if each else pairs:
-            words = [f"{key} {value}" for key, value in target.items()]
-            words += [f"draft's {key} {value}" for key, value in draft.items() if apart]
-            yield _warped(small, [(target, draft)], f", {', '.join(words)}")
+        if ALLOWED in wanted:
+            for pair in [*pairs[:1], ({}, {})]:
+                if set().union(*pair) <= {
+                    "temperature"
+                }:  # others keep other tokens of what is left
+                    yield _warped(small, [pair], mask=True)
+        groups = [[pair] for pair in pairs]
+        if each and pairs:  # the last rows are greedy, if a temperature is asked for
+            groups = [[*pairs, ({}, {})], pairs[-1:]]
+        for group in groups:
+            yield _warped(small, group)
+    if set(LOGITS) & set(wanted):
+        yield _far()
+
+
+def words_of(pairs: Sequence[Pair]) -> str:
+    """Return the settings of the variants of a case in words."""
+    target, draft = pairs[0]
+    if any(pair != pairs[0] for pair in pairs):
+        return "rows warped apart"
+    words = [f"{name} {value}" for name, value in target.items()]
+    if draft is not target:
+        words += [f"draft's {name} {value}" for name, value in draft.items()]
+    return ", ".join(words)
 
 
 def _taken(options: Mapping[str, Any], names: set[str]) -> Mapping[str, Any]:
@@ -199,17 +223,32 @@ def logits_of(rows: Array) -> Array:
     return logs
 
 
-def _warped(small: Case, pairs: Sequence[Pair], words: str, mask: bool = False) -> Warped:
+def _warped(small: Case, pairs: Sequence[Pair], mask: bool = False) -> Warped:
     """Return a case of one variant for each pair of settings; a mask forbids a likely token."""
-    # A constant is no part of the distribution.
     draft, target = (
-        np.repeat(logits_of(rows) + shift, len(pairs), axis=0)
-        for rows, shift in ((small.draft, 0.5), (small.target, -1.25))
+        np.repeat(shifted_logits(small, model), len(pairs), axis=0) for model in SHIFTS
     )
     allowed = np.ones((len(pairs), small.n), dtype=bool)
     if mask:
         allowed[:, np.argmax(small.target[0, 0])] = False
-    return _of_logits(small, pairs, draft, target, allowed, name=small.name + words)
+    words = words_of(pairs) + ", masked" * mask
+    name = f"{small.name}, {words.removeprefix(', ')}"
+    return _of_logits(small, pairs, draft, target, allowed, name=name)
+
+
+def shifted_logits(case: Case, model: str) -> Array:
+    """Return the logits of a model of a case, which no softmax tells from its logarithms."""
+    logits: Array = logits_of(getattr(case, model)) + SHIFTS[model]
+    return logits
+
+
+def _far() -> Warped:
+    """Return a case of rows whose logits are far above 0 or far below, exact in all types."""
+    small = memoryless("logits far from 0", *np.ones((2, 3)))
+    shifts = np.array([FAR, -FAR])[:, None, None]
+    rows = ((1.0, 2.0, -1.5), (2.0, 1.0, 0.0))
+    target, draft = (np.broadcast_to(row, (2, 4, 3)) + shifts for row in rows)
+    return _of_logits(small, [({}, {})] * 2, draft, target[::-1], np.ones((2, 3), dtype=bool))
 
 
 def _each(logits: Array, settings: Sequence[Mapping[str, Any]]) -> Array:
@@ -225,7 +264,7 @@ def logits_given(case: Case, rows: Mapping[str, Array], unwarped: Mapping[str, A
             for name, values in unwarped.items()
         }
     else:
-        wide = {name: logits_of(case.shares(values)) for name, values in rows.items()}
+        wide = {name: logits_of(case.shares(rows[name])) + SHIFTS[name] for name in rows}
     return {f"{name}_logits": values[..., case.symbols] for name, values in wide.items()}
 
 

@@ -1,6 +1,7 @@
 """Batches of answers: the harness draws drafts, the verifier verifies, and texts are counted."""
 
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from otspec.conformance.cases.calling import Randomness, Verifier, copied, writt
 from otspec.conformance.cases.cases import Answer, Case, ImpossibleError
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, completed
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.library import MOST_TEXTS, plain_cases
+from otspec.conformance.cases.library import MOST_TEXTS
 from otspec.conformance.evidence.statistics import (
     Statistic,
     TextsOnly,
@@ -41,6 +42,7 @@ class KernelBatches(Frozen):
     before: int = 0
 
     calls: ClassVar[int] = 1  # rows that are verified for one that is counted
+    series: ClassVar[int] = 1  # calls of one batch
 
     @classmethod
     def statistics(cls, kind: Kind, case: Case) -> list[Statistic]:
@@ -50,10 +52,14 @@ class KernelBatches(Frozen):
     def __call__(self, size: int) -> IntArray:
         """Return how often each mark came with each text."""
         rows = sum(long_call(self.before)) if self.before else size
-        sample = self.kind.draw(self.case, rows, self.rng)
+        sample = self.drawn(rows)
         texts, marks = self._texts(sample)
         texts, marks = texts[self.before :], None if marks is None else marks[self.before :]
         return fine_counts(self.kind, self.case, texts, marks, sample.variants[self.before :])
+
+    def drawn(self, rows: int) -> Sample:
+        """Return the drafts of a call."""
+        return self.kind.draw(self.case, rows, self.rng)
 
     def _texts(self, sample: Sample) -> Answer:
         """Return whole texts: the target goes on, or where there are corrections further blocks."""
@@ -102,6 +108,25 @@ class SingleRows(KernelBatches):
         except ValueError as error:  # such as a shape that is right for more rows
             raise FaultError("impossible", f"in a call of one row {error}") from error
         return total
+
+
+class FewRows(KernelBatches):
+    """Calls of two to seven rows, all of which have as many drafts."""
+
+    def __call__(self, size: int) -> IntArray:
+        """Return how often each mark came with each text."""
+        sizes, counts = cycle(range(2, 8)), []
+        while size > 0:
+            rows = min(size, next(sizes))
+            counts.append(super().__call__(rows))
+            size -= rows
+        total: IntArray = np.sum(counts, axis=0)
+        return total
+
+    def drawn(self, rows: int) -> Sample:
+        """Return drafts at the same places of each row."""
+        sample = super().drawn(rows)
+        return sample._replace(there=np.repeat(sample.there[:1], rows, axis=0))
 
 
 class BesideRejected(KernelBatches):
@@ -163,11 +188,6 @@ def probed(verifier: Verifier, kind: Kind, case: Case, seed: int) -> Probed:
 
 
 STEPS = 2  # calls of the verifier for one text
-
-
-def step_cases(kind: Kind, uneven: bool) -> list[Case]:
-    """Return the case of which texts are made in steps; none if all need rows of fewer drafts."""
-    return [replace(case, name="two steps") for case in plain_cases(kind, uneven)]
 
 
 def step_texts(kind: Kind, case: Case) -> TextsOnly:

@@ -201,7 +201,7 @@ class Check(Frozen):
         detect = task.wanted(self.detect, self.coarse)
         # Whether answers are independent does not depend on their law, even if that is rounded.
         rounding = 0.0 if issubclass(task.batches, Pairs) else self.rounding
-        share = alarm / len(laws)
+        share = alarm / sum(each[-1].samples for each in laws)
         needs = [requirement_of(each[-1].expected, detect, share, rounding, most) for each in laws]
         return [Tested(*pair) for pair in zip(laws, needs, strict=True)]
 
@@ -217,12 +217,14 @@ class Check(Frozen):
         batch = task.batches(
             task.verifier, task.kind, task.case, randomness, rng, marked, task.before
         )
-        largest = max(1, min(MOST_ROWS, MOST_NUMBERS // task.numbers))
+        largest = max(1, min(MOST_ROWS, MOST_NUMBERS * task.batches.series // task.numbers))
+        # So many calls and ways to compare them are not taken for a few comparisons.
+        begin = tests[0].needs.size // 2 if issubclass(task.batches, Pairs) else 0
         began = time.perf_counter()
         if task.before and not most:  # such a call is made as a whole or not at all
             result, finding = untried(task.law.name, tests), None
         else:
-            result, finding = tried(task.law.name, batch, tests, largest)
+            result, finding = tried(task.law.name, batch, tests, largest, begin)
         result = replace(
             result,
             asked=task.wanted(self.detect, self.coarse),
@@ -254,8 +256,6 @@ def _judged(results: list[Result]) -> tuple[list[Result], tuple[str, ...]]:
     for task, trial, finding in results:
         if not issubclass(task.batches, Pairs):
             others.append((task, trial, finding if finding and _certain(finding) else None))
-        elif finding and finding.observed:
-            pairs.append((task, trial, replace(finding, looks_like=(task.batches.fault,))))
         else:
             pairs.append((task, trial, finding))
     faults = [cause for _, _, finding in pairs if finding for cause in finding.looks_like]

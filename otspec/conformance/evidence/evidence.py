@@ -6,8 +6,9 @@ expectation is 1 at every time, so that it ever reaches 1/α with probability α
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -40,41 +41,25 @@ class Requirement:
         return -math.log(self.false_alarm)
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """A test of one law, but for its size."""
+def missed(
+    cells: int, false_alarm: float, rounding: float, peak: float, detect: Any, size: Any
+) -> Array:
+    """Return how often a test misses a law at a total variation, for each of :data:`RATIOS`."""
+    ratio, freedom = np.array(RATIOS), max(cells - 1, 1)
+    needed = -math.log(false_alarm) + math.log(2) + size * math.log1p(2 * rounding)
+    statistic = (needed + freedom / 2 * np.log1p(ratio)) * 2 * (1 + ratio) / ratio
+    return chndtr(statistic, freedom, size * raised(detect, peak))
 
-    cells: int  # of the law
-    false_alarm: float  # as in Requirement
-    rounding: float
-    peak: float
 
-    def missed(self, detect: float | Array, size: int | IntArray) -> Array:
-        """Return how often a law at a total variation is missed, for each of :data:`RATIOS`."""
-        ratio, freedom = np.array(RATIOS), max(self.cells - 1, 1)
-        needed = -math.log(self.false_alarm) + math.log(2) + size * math.log1p(2 * self.rounding)
-        statistic = (needed + freedom / 2 * np.log1p(ratio)) * 2 * (1 + ratio) / ratio
-        return chndtr(statistic, freedom, size * raised(detect, self.peak))
-
-    def fewest(self, detect: float) -> IntArray:
-        """Return how many samples find a total variation, for each of :data:`RATIOS`."""
-        low, high = np.zeros(len(RATIOS), int), np.full(len(RATIOS), LARGEST)
-        while (far := high - low > np.maximum(1, low // 1000)).any():
-            middle = (low + high) // 2
-            enough = self.missed(detect, middle) <= MISS / 4
-            high = np.where(far & enough, middle, high)
-            low = np.where(far & ~enough, middle, low)
-        return high
-
-    def smallest(self, size: int) -> Array:
-        """Return the total variation that a number of samples finds, for each of :data:`RATIOS`."""
-        # That is 1 if they find nothing.
-        low, high = np.zeros(len(RATIOS)), np.ones(len(RATIOS))
-        for _ in range(30):
-            middle = (low + high) / 2
-            enough = self.missed(middle, size) <= MISS / 4
-            high, low = np.where(enough, middle, high), np.where(enough, low, middle)
-        return high
+def least(misses: Callable[[Array], Array], most: float, near: Callable[[Array], Any]) -> Array:
+    """Return from which value on few laws are missed, for each of :data:`RATIOS`, by bisection."""
+    high = np.full(len(RATIOS), most)
+    low = np.zeros_like(high)
+    while (far := high - low > near(low)).any():
+        middle = ((low + high) / 2).astype(low.dtype)
+        enough = misses(middle) <= MISS / 4
+        high, low = np.where(far & enough, middle, high), np.where(far & ~enough, middle, low)
+    return high
 
 
 def raised(detect: float | Array, peak: float) -> Any:
@@ -90,8 +75,9 @@ def requirement(
     """Return the fewest samples that find a total variation (Conformance, 2)."""
     # A law at total variation δ raises the noncentrality of Pearson's statistic by at least 4 δ² N,
     # by the inequality of Cauchy and Schwarz; the evidence is close to a line in it.
-    test = Sizes(cells, false_alarm, rounding, peak)
-    size, ratio = min(zip(test.fewest(detect).tolist(), RATIOS, strict=True))
+    missing = partial(missed, cells, false_alarm, rounding, peak, detect)
+    sizes = least(missing, LARGEST, lambda low: np.maximum(1, low // 1000))
+    size, ratio = min(zip(sizes.tolist(), RATIOS, strict=True))
     return Requirement(cells, detect, false_alarm, rounding, size, max(size / ratio, 1.0), peak)
 
 
@@ -100,8 +86,9 @@ def affordable(
     cells: int, size: int, false_alarm: float, rounding: float, peak: float = 0.0
 ) -> Requirement:
     """Return what a number of samples finds; a total variation of 1 if that is nothing."""
-    test = Sizes(cells, false_alarm, rounding, peak)
-    found, ratio = min(zip(test.smallest(size).tolist(), RATIOS, strict=True))
+    missing = partial(missed, cells, false_alarm, rounding, peak, size=size)
+    distances = least(missing, 1.0, lambda _: 2.0**-30)
+    found, ratio = min(zip(distances.tolist(), RATIOS, strict=True))
     return Requirement(cells, found, false_alarm, rounding, size, max(size / ratio, 1.0), peak)
 
 
@@ -157,8 +144,8 @@ class Evidence(Frozen):
         return np.where((counts[..., ~positive] > 0).any(axis=-1), math.inf, found)
 
     def wrong(self, counts: IntArray) -> bool:
-        """Return whether the counts say that the law is another."""
-        return self.logarithm(counts) >= self.needs.threshold
+        """Return whether the counts of any sample, (..., cells), say that the law is another."""
+        return bool((self.logarithms(counts) >= self.needs.threshold).any())
 
     def near(self, counts: IntArray) -> IntArray:
         """Return whether counts, (..., cells), say that the law is nearer than what to detect."""
@@ -171,16 +158,14 @@ class Evidence(Frozen):
 
     def looks(self) -> list[int]:
         """Return after how many samples to look, rising; the last are all."""
-        size, sizes = self.needs.size, [512]
-        while sizes[-1] * 2 < size:
-            sizes.append(sizes[-1] * 2)
+        size, sizes = self.needs.size, (512 << doubled for doubled in range(21))
         early = [math.ceil(share * size) for share in EARLY]
         return sorted({*(s for s in sizes if s < size), *early, size})
 
     def passes(self, counts: IntArray) -> bool:
-        """Return whether the test of counts may end."""
-        size = int(counts.sum())
-        return size >= self.needs.size or (self.may_pass(size) and bool(self.near(counts)))
+        """Return whether the test of counts, (..., cells), may end."""
+        size = int(counts.reshape(-1, counts.shape[-1])[0].sum())
+        return size >= self.needs.size or (self.may_pass(size) and bool(self.near(counts).all()))
 
     def may_pass(self, size: int) -> bool:
         """Return whether the test may end before the last look: after those of :data:`EARLY`."""

@@ -1,7 +1,7 @@
 """Statistics that are compared with those of a correct verifier, coarse before fine."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from typing import TypeAlias
@@ -33,12 +33,26 @@ class Statistic(Frozen):
     expected: Array  # (cells,)
     labels: tuple[str, ...]  # what each cell is, such as ``text (0, 2)``
     meaning: str = ""  # what it means if this law is another, where its name does not say so
+    # Of several samples with one law each: what is compared there, and the fault that explains it
+    ways: tuple[tuple[str, str], ...] = ()
+    fault: str = ""  # that of one way
+
+    @property
+    def samples(self) -> int:
+        """How many samples have this law."""
+        return max(1, len(self.ways))
 
     def counts(self, fine: IntArray) -> IntArray:
-        """Return the counts of cells, from those of fine cells."""
-        total = np.zeros(len(self.expected), dtype=fine.dtype)
+        """Return the counts of cells, from those of fine cells; (ways, cells) if there are ways."""
+        total = np.zeros(self.samples * len(self.expected), dtype=fine.dtype)
         np.add.at(total, self.cells, fine)
-        return total
+        return total.reshape(len(self.ways), -1) if self.ways else total
+
+    def of_way(self, place: int) -> "Statistic":
+        """Return the law of one of the ways."""
+        between, fault = self.ways[place]
+        meaning = f"{between} depend on each other"
+        return replace(self, name=f"{self.name} {between}", meaning=meaning, ways=(), fault=fault)
 
 
 def fine_counts(
@@ -61,14 +75,14 @@ def text_statistics(kind: Looked, case: Case) -> list[Statistic]:
     return [_of_beginnings(kind, case, length) for length in range(1, kind.length + 1)]
 
 
-def dependence(between: str) -> Statistic:
-    """Return the law of whether two of a kind agree more or less than others do."""
+def dependence(ways: tuple[tuple[str, str], ...]) -> Statistic:
+    """Return the law of whether two of a kind agree more or less than others do, in each way."""
     return Statistic(
-        f"dependence between {between}",
-        np.array([[0, 1]]),
+        "dependence between",
+        np.arange(2 * len(ways))[None],
         np.array([0.5, 0.5]),
         ("their answers agree more than others", "their answers agree less than others"),
-        f"{between} depend on each other",
+        ways=ways,
     )
 
 
@@ -80,7 +94,9 @@ def joint_statistics(kind: Kind, case: Case, law: Array) -> list[Statistic]:
     # The token after what is kept, for each mark and each text.
     after = np.stack([texts[1 + kept] for kept in kind.kept])
     joint = (texts[0] * count + accepted[:, None]) * n + after
-    what = "draft {} accepted" if kind.name == "tokens" else "{} tokens kept"
+    what, marked = "{} tokens kept", "kept length"
+    if kind.name == "tokens":
+        what, marked = "draft {} accepted", "accepted draft"
     position = [what.format(i) if i else "nothing accepted" for i in range(count)]
     labels = tuple(
         f"{position[mark]}, then token {case.places[symbol]}{_of_pair(variant, case)}"
@@ -96,15 +112,8 @@ def joint_statistics(kind: Kind, case: Case, law: Array) -> list[Statistic]:
             ("nothing accepted", "something accepted"),
         ),
         _statistic("position", coarse, marginal, tuple(position)),
-        _statistic(_JOINT[kind.name], joint, law.ravel(), labels),
+        _statistic(f"joint law of {marked} and token", joint, law.ravel(), labels),
     ]
-
-
-_JOINT = {
-    "tokens": "joint law of accepted draft and token",
-    "block": "joint law of kept length and token",
-    "tree": "joint law of kept length and token",
-}
 
 
 def _statistic(name: str, cells: IntArray, law: Array, labels: tuple[str, ...]) -> Statistic:
@@ -165,10 +174,7 @@ def add_answer(
 @lru_cache(maxsize=4096)
 def _continued(case: Case, variant: int, symbol: int, texts: int) -> Array:
     """Return the target's law of the texts after a symbol, of which there are so many."""
-    if texts == 1:
-        return np.ones(1)
-    rows = [
-        row * _continued(case, variant, following, texts // case.n)
-        for following, row in enumerate(case.target[variant, symbol + 1])
-    ]
-    return np.concatenate(rows)
+    law, rows = np.ones((case.n, 1)), case.target[variant, 1:]
+    while law.shape[1] < texts:
+        law = (rows[..., None] * law).reshape(case.n, -1)
+    return law[symbol]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base import IntArray
+from otspec._base import Array, IntArray
 from otspec.blocks import BlockVerificationPreprint
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import model_of
@@ -60,17 +60,22 @@ class Tested(NamedTuple):
 
 
 def tried(
-    name: str, batch: Callable[[int], IntArray], tests: Sequence[Tested], largest: int
+    name: str,
+    batch: Callable[[int], IntArray],
+    tests: Sequence[Tested],
+    largest: int,
+    begin: int = 0,
 ) -> tuple[Tried, Finding | None]:
-    """Look at ever more samples, and stop when it is clear."""
+    """Look at ever more samples, from so many on, and stop when it is clear."""
     running = [(test, test.evidence) for test in tests]
     counts = np.zeros(tests[0].last.cells.shape, dtype=np.int64)
     done, finding = 0, None
-    for look in sorted({size for _, evidence in running for size in evidence.looks()}):
+    sizes = {size for _, evidence in running for size in evidence.looks() if size >= begin}
+    for look in sorted(sizes):
         try:
             while done < look:
                 counts += batch(min(largest, look - done))
-                done = int(counts.sum())
+                done = int(counts.sum()) // tests[0].last.samples
         except FaultError as fault:
             finding = fault.on(name)
             break
@@ -86,7 +91,7 @@ def tried(
         if not running:
             break
     first = tests[0]
-    found = first.evidence.logarithm(first.last.counts(counts))
+    found = float(first.evidence.logarithms(first.last.counts(counts)).max())
     return Tried(name, first.needs, done, found, counts, first.last.expected), finding
 
 
@@ -106,8 +111,12 @@ def first_off(
         evidence = Evidence(statistic.expected, needs)
         if evidence.wrong(seen):
             break
+    if statistic.ways:
+        place = _likeliest(evidence.logarithms(seen), needs.threshold, seen)
+        statistic, seen = statistic.of_way(place), seen[place]
     observed = seen / seen.sum()
-    worst = int(np.argmax(np.abs(observed - statistic.expected)))
+    # Of two cells both are off by the same; the first is named.
+    worst = int(np.argmax(np.round(np.abs(observed - statistic.expected), 12)))
     label, seen_often, size = statistic.labels[worst], observed[worst], f"{int(seen.sum()):,}"
     if statistic.meaning:
         reason = (
@@ -126,8 +135,15 @@ def first_off(
         tuple(observed.tolist()),
         tuple(statistic.expected.tolist()),
         evidence.logarithm(seen),
+        looks_like=(statistic.fault,) if statistic.fault else (),
         labels=statistic.labels,
     )
+
+
+def _likeliest(found: Array, threshold: float, seen: IntArray) -> int:
+    """Return the first way of much evidence; numbers that are shared make two agree more."""
+    found = np.where(found < threshold, 0, found) * np.where(seen[:, 0] < seen[:, 1], 1, 2)
+    return int(np.argmax(found >= found.max() / 2))
 
 
 def accepted(kind: Kind, counts: IntArray) -> Estimate | None:

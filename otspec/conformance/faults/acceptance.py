@@ -5,6 +5,7 @@ from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.setting import TEXT, Row
 
 RATIO = "accept with probability min(1, target / draft), and nothing else"
+FACTOR = "set the factor to 1: any other changes the output"
 INNER = "inner drafts have chance S / (S + 1 − w)"
 WEIGHTED = ("block", "tree")
 odds, passes, children, last_weight, weight, allowed, scaled = map(
@@ -30,24 +31,16 @@ def deterministic(self: Machine, chance: float, child: int) -> bool:
     return Machine.passes(self, float(chance >= 1), child)
 
 
-@known("lenience factor", "set the factor to 1: any other changes the output")
-class Lenient(Machine):
+@passes("lenience factor", FACTOR, strength=(1.25, 1.0, 10.0))
+def lenient(self: Machine, chance: float, child: int) -> bool:
     """The ratio is multiplied by a factor above 1."""
-
-    strength, strengths = 1.25, (1.0, 10.0)
-
-    def passes(self, chance: float, child: int) -> bool:
-        return super().passes(min(1.0, self.strength * chance), child)
+    return Machine.passes(self, min(1.0, self.strength * chance), child)
 
 
-@known("strictness factor", "set the factor to 1: any other changes the output")
-class Strict(Machine):
+@passes("strictness factor", FACTOR, strength=(0.9, 0.1, 1.0))
+def strict(self: Machine, chance: float, child: int) -> bool:
     """The ratio is multiplied by a factor below 1."""
-
-    strength, strengths = 0.9, (0.1, 1.0)
-
-    def passes(self, chance: float, child: int) -> bool:
-        return super().passes(self.strength * chance, child)
+    return Machine.passes(self, self.strength * chance, child)
 
 
 @passes("drafts accepted above a ratio", RATIO)

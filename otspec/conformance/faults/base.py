@@ -71,9 +71,14 @@ def known(
 def part(replaced: str, of: type[Any] = Machine) -> Callable[..., Replacement]:
     """Return :func:`known` for a function that replaces one method of a correct verifier."""
 
-    def known_part(*facts: Any, **options: Any) -> Replacement:
+    def known_part(
+        *facts: Any, strength: tuple[float, float, float] | None = None, **options: Any
+    ) -> Replacement:
         def add(method: Callable[..., Any]) -> type[Any]:
-            body = {replaced: method, "__doc__": method.__doc__, "__module__": method.__module__}
+            body: dict[str, Any] = {it: getattr(method, it) for it in ("__doc__", "__module__")}
+            body[replaced] = method
+            if strength is not None:  # of the fault, and the range in which it is fitted
+                body |= {"strength": strength[0], "strengths": strength[1:]}
             return known(*facts, **options)(type(method.__name__, (of,), body))
 
         return add
@@ -160,13 +165,10 @@ def _said(machine: Any, rule: RightRule, kind: Texts, case: Case) -> Array:
             if not said:
                 stays[begins] = stays.get(begins, 0.0) + mass
                 continue
-            rest, place = left - len(said), 0
-            for symbol in said:
-                place = place * n + symbol
-            following = goes_on(*begins, rest) if rest else WHOLE
-            # The texts that begin with this one stand next to each other.
-            law[place * n**rest : (place + 1) * n**rest] += mass * following[:-1]
-            law[-1] += mass * following[-1]
+            rest = left - len(said)
+            following = mass * (goes_on(*begins, rest) if rest else WHOLE)
+            law[:-1].reshape((n,) * left)[said] += following[:-1].reshape((n,) * rest)
+            law[-1] += following[-1]
         return law, stays
 
     @cache
@@ -218,16 +220,6 @@ def _said_in_turn(
         law = law_of(partial(text, variant), least=LEAST, most=MOST_WAYS)
         for said, mass in law.items():
             yield variant, said, float(mass)
-
-
-def total_variation(law: Array, right: Array) -> float:
-    """Return the total variation between two laws of texts, whatever the marks."""
-    return float(np.abs(law.sum(axis=0) - right).sum() / 2)
-
-
-def right_law(kind: Kind, case: Case) -> Array:
-    """Return the law of fine cells that the target has."""
-    return np.append(case.texts(kind.length).ravel() / case.variants, 0.0)
 
 
 MISFIT = 1e-6  # probability that the fault that is there does not fit one case

@@ -23,24 +23,16 @@ def likeliest(row: Row, kept: int) -> Row:
     return normalized([mass if x in best else 0.0 for x, mass in enumerate(row)], row)
 
 
-@known("draft declared at another temperature", SAME)
-class DraftTemperature(Machine):
+@draft("draft declared at another temperature", SAME, strength=(1.5, 1.0, 10.0))
+def draft_temperature(self: Machine, node: int) -> Row:
     """Drafts are drawn at one temperature, and the probabilities are those of another."""
-
-    strength, strengths = 1.5, (1.0, 10.0)
-
-    def draft(self, node: int) -> Row:
-        return self.before("draft", node, at_temperature(super().draft(node), self.strength))
+    return self.before("draft", node, at_temperature(Machine.draft(self, node), self.strength))
 
 
-@known("draft declared sharper than sampled", SAME)
-class DraftSharper(Machine):
+@draft("draft declared sharper than sampled", SAME, strength=(0.6, 0.1, 1.0))
+def draft_sharper(self: Machine, node: int) -> Row:
     """The probabilities are those of a lower temperature than drafts are drawn at."""
-
-    strength, strengths = 0.6, (0.1, 1.0)
-
-    def draft(self, node: int) -> Row:
-        return at_temperature(super().draft(node), self.strength)
+    return at_temperature(Machine.draft(self, node), self.strength)
 
 
 @draft("draft declared truncated", SAME)
@@ -198,38 +190,32 @@ class Exchanged(Machine):
         return super().draft(node)
 
 
-@known("drafts drawn at another temperature", SAME, pipeline=True)
-class DraftedTemperature(Machine):
+class Declared(Machine):
+    """A verifier that is told the rows as they are, whatever drafts are drawn from."""
+
+    def draft(self, node: int) -> Row:
+        return Machine.sampled(self, node)
+
+
+sampled, drafted = part("sampled", Declared), part("drafted", Declared)
+
+
+@sampled("drafts drawn at another temperature", SAME, pipeline=True, strength=(0.8, 0.1, 10.0))
+def drafted_temperature(self: Machine, node: int) -> Row:
     """Drafts are drawn at another temperature than that of the rows which are handed over."""
-
-    strength, strengths = 0.8, (0.1, 10.0)
-
-    def draft(self, node: int) -> Row:
-        return super().sampled(node)
-
-    def sampled(self, node: int) -> Row:
-        return self.before("draft", node, at_temperature(super().sampled(node), self.strength))
+    row = at_temperature(Machine.sampled(self, node), self.strength)
+    return self.before("draft", node, row)
 
 
-@known("draft truncated and declared whole", SAME, pipeline=True)
-class DraftedTruncated(Machine):
+@sampled("draft truncated and declared whole", SAME, pipeline=True)
+def drafted_truncated(self: Machine, node: int) -> Row:
     """Drafts are drawn from the likeliest tokens, and the row handed over is the whole one."""
-
-    def draft(self, node: int) -> Row:
-        return super().sampled(node)
-
-    def sampled(self, node: int) -> Row:
-        return likeliest(super().sampled(node), 2)
+    return likeliest(Machine.sampled(self, node), 2)
 
 
-@known(
+@drafted(
     "drafts are the likeliest tokens", SAME + "; a certain token has a row of one 1", pipeline=True
 )
-class DraftedGreedily(Machine):
+def drafted_greedily(self: Machine, node: int, weights: Row) -> int:
     """Drafts are the likeliest tokens, and the probabilities are those of drawn ones."""
-
-    def draft(self, node: int) -> Row:
-        return super().sampled(node)
-
-    def drafted(self, node: int, weights: Row) -> int:
-        return max(range(len(weights)), key=lambda x: (weights[x], -x))
+    return max(range(len(weights)), key=lambda x: (weights[x], -x))

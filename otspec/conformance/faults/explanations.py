@@ -1,7 +1,7 @@
 """Which known faults explain what was seen: best first."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,23 +17,24 @@ from otspec.conformance.evidence.batches import (
     KernelBatches,
     SingleRows,
 )
-from otspec.conformance.faults.base import FAULTS, Fault, Seen, faults_of, law_or_none
+from otspec.conformance.faults.base import FAULTS, Fault, Seen, faults_of
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule, rules_of
-from otspec.conformance.faults.two_faults import AND, at_likeliest_strength, two_faults
+from otspec.conformance.faults.two_faults import AND, at_likeliest_strength, fit_of, two_faults
 from otspec.conformance.report.report import Finding, Tried
 
 FORGIVEN = 1  # cases that an explanation may not fit, if nothing fits more: code has its own ways
 WORSE = 12.0  # explanations whose log-likelihood is so far below the best are left out
 SHOWN = 5  # most explanations
 FAILING, PASSING = 8, 6  # most cases with findings, and most others, that are compared
+MOST_PAIRS = 3  # most pairs of models of a case without a finding that is compared, but for warping
+MOST_SYMBOLS = 4  # most symbols of a case of distinct drafts: all their orders are followed
 OR = " or "  # between faults that have one law on the cases that were looked at
 TIE = 1e-6  # faults whose log-likelihoods differ by less have one law on these cases
 
 
-@dataclass
-class Candidate:
-    """A fault in a rule, and the logarithm of the likelihood of what was seen so far."""
+class Candidate(NamedTuple):
+    """A fault in a rule, and the logarithm of the likelihood of what was seen."""
 
     fault: Fault
     rule: RightRule
@@ -110,11 +111,14 @@ def looked_at(seen: Iterable[Seen]) -> list[Seen]:
 def _left(
     candidates: list[Candidate], kind: Kind, order: Sequence[Seen], marked: bool, forgiven: int
 ) -> list[Candidate]:
-    """Return the candidates that fit all cases, but for so many."""
-    left = candidates
-    for each in order:
-        left = [one for one in left if _fits(one, kind, each, marked, forgiven)]
-    return left
+    """Return the candidates that fit all cases, but for so many, and how well."""
+    found = []
+    for one in candidates:
+        read = (each.read_as(other=one.other) for each in order)
+        fit = fit_of(one.machine, one.rule, kind, read, marked=marked, forgiven=forgiven)
+        if fit is not None:
+            found.append(one._replace(likelihood=fit[0], misfits=fit[1]))
+    return found
 
 
 def _of_some_strength(
@@ -124,25 +128,10 @@ def _of_some_strength(
     found = []
     for one in candidates:
         read = [each.read_as(other=one.other) for each in order]
-        fault = one.fault.machine
-        machine = at_likeliest_strength(fault, one.rule, kind, read, marked=marked)
+        machine = at_likeliest_strength(one.machine, one.rule, kind, read, marked=marked)
         if machine is not None:
-            found.append(Candidate(one.fault, one.rule, machine, one.other))
+            found.append(one._replace(machine=machine))
     return found
-
-
-def _fits(one: Candidate, kind: Kind, seen: Seen, marked: bool, forgiven: int) -> bool:
-    """Add to a candidate's likelihood or misfits; return whether its misfits are forgiven."""
-    seen = seen.read_as(other=one.other)
-    law = law_or_none(one.machine, one.rule, kind, seen.case)
-    if law is None:
-        return False
-    fit = seen.likelihood(law, marked=marked)
-    if fit is None:
-        one.misfits += 1
-    else:
-        one.likelihood += fit
-    return one.misfits <= forgiven
 
 
 def _named(left: Sequence[Candidate]) -> Explanations:
@@ -179,6 +168,8 @@ def explained(
             if task.batches is batches
             and (law is task.case or isinstance(law, Warped))
             and not task.costly
+            and (found or law.variants <= MOST_PAIRS or isinstance(law, Warped))
+            and (law.n <= MOST_SYMBOLS or task.kind.law == "iid")
         ]
 
     others = seen_in(BesideOthers)

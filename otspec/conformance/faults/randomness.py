@@ -49,27 +49,25 @@ class WithRaces(Machine):
         )
 
 
-@known("draft and correction raced with the same noise", FRESH, pipeline=True)
-class CorrectionRaced(WithRaces):
+@part("correction", WithRaces)(
+    "draft and correction raced with the same noise", FRESH, pipeline=True
+)
+def correction_raced(self: WithRaces, node: int, weights: Row) -> int:
     """Both are drawn as argmin E/p with the exponential numbers E of the rejected draft."""
-
-    def correction(self, node: int, weights: Row) -> int:
-        below = self.children(node)
-        return self.raced(below[0], weights) if below else self.draw(weights)
+    below = self.children(node)
+    return self.raced(below[0], weights) if below else self.draw(weights)
 
 
-@known(
+@part("drafted", WithRaces)(
     "drafts of neighboring positions raced with the same noise",
     FRESH,
     ("block", "tree"),
     pipeline=True,
 )
-class NeighborsRaced(WithRaces):
+def neighbors_raced(self: WithRaces, node: int, weights: Row) -> int:
     """Every second draft of a path is drawn with the exponential numbers of the one before it."""
-
-    def drafted(self, node: int, weights: Row) -> int:
-        odd = len(self.path(node)) % 2
-        return self.pick(weights) if odd else self.raced(self.kind.parents[node], weights)
+    odd = len(self.path(node)) % 2
+    return self.pick(weights) if odd else self.raced(self.kind.parents[node], weights)
 
 
 class WithNumbers(Machine):
@@ -150,8 +148,7 @@ class SharedWithDraft(WithNumbers):
 class CorrectionOfDraft(SharedWithDraft):
     """The correction is drawn with the number that the rejected draft was drawn with."""
 
-    def passes(self, chance: float, child: int) -> bool:
-        return self.chance.accept(chance)
+    passes = Machine.passes
 
     def correction(self, node: int, weights: Row) -> int:
         below = self.children(node)
@@ -162,11 +159,10 @@ class CorrectionOfDraft(SharedWithDraft):
 class OneForDrafts(WithNumbers):
     """All drafts are drawn with one number, so that they are not independent."""
 
+    passes = Machine.passes
+
     def drafted(self, node: int, weights: Row) -> int:
         return inverted(self.number(TEXT), weights, self.n)
-
-    def passes(self, chance: float, child: int) -> bool:
-        return self.chance.accept(chance)
 
 
 @known(

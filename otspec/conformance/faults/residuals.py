@@ -8,7 +8,7 @@ SUBTRACT = "after each rejection replace the wanted row by (wanted − draft)₊
 residual, left = part("residual"), part("left")
 
 
-@residual("residual not subtracted", SUBTRACT)
+@residual("draft not subtracted after a rejection", SUBTRACT)
 def not_subtracted(self: Machine, node: int, wanted: Row, offered: Row) -> Row:
     """A rejection leaves the target as it is."""
     return normalized(wanted, wanted)

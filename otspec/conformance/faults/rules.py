@@ -101,7 +101,6 @@ class RightRule:
     kind: str  # what it takes, by the name of the kind
     run: Callable[[Machine], MarkedText]  # takes a Machine, and returns what it says
     law: str | None  # what siblings have to be drawn from; None where there are none
-    batch: str  # its function in :mod:`otspec.batch`
 
     def takes(self, kind: Kind) -> bool:
         """Return whether the rule verifies drafts of a kind."""
@@ -204,27 +203,22 @@ _SELECTIONS: dict[str, tuple[Select, str | None]] = {
 """Rules for one token by name: how they select, and what siblings have to be drawn from."""
 
 
-def _of_one_token(name: str, select: Select, law: str | None) -> RightRule:
-    batch = name.lower().replace(" ", "_").replace("-", "_")
-    return RightRule(name, "tokens", selection(select), law, batch)
-
-
-def _of_tree(name: str, run: Callable[[Machine], MarkedText], law: str | None) -> RightRule:
-    batch = "tree" if name.endswith("by depth") else "traversal"
-    return RightRule(name, "tree", run, law, f"{batch}_verification")
-
-
 RIGHT_RULES = (  # in the order of tables
-    *(_of_one_token(name, *facts) for name, facts in _SELECTIONS.items()),
-    RightRule("token verification", "block", whole(TokenVerification), None, "token_verification"),
-    RightRule("block verification", "block", whole(BlockVerification), None, "block_verification"),
     *(
-        _of_tree(f"{name} by depth", by_depth(select), law)
+        RightRule(name, "tokens", selection(select), law)
+        for name, (select, law) in _SELECTIONS.items()
+    ),
+    RightRule("token verification", "block", whole(TokenVerification), None),
+    RightRule("block verification", "block", whole(BlockVerification), None),
+    *(
+        RightRule(f"{name} by depth", "tree", by_depth(select), law)
         for name, (select, law) in _SELECTIONS.items()
         if law in ("iid", _WITHOUT)
     ),
-    _of_tree("traversal verification", whole(TraversalVerify), "iid"),
-    _of_tree("traversal verification without replacement", whole(TraversalVerify), _WITHOUT),
+    RightRule("traversal verification", "tree", whole(TraversalVerify), "iid"),
+    RightRule(
+        "traversal verification without replacement", "tree", whole(TraversalVerify), _WITHOUT
+    ),
 )
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from otspec.conformance.cases.cases import PADDING
-from otspec.conformance.faults.base import known
+from otspec.conformance.faults.base import known, part
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.randomness import FRESH, WithNumbers, inverted
 from otspec.conformance.faults.setting import TEXT, MarkedText, Row
@@ -26,31 +26,30 @@ class BetweenSteps(Machine):
     across = True
 
 
-@known("token after a whole path lost", ALL_OUT, SEVERAL, pipeline=True)
-class BonusLost(BetweenSteps):
+answer, says, token = (part(name, BetweenSteps) for name in ("answer", "says", "token"))
+
+
+@answer("token after a whole path lost", ALL_OUT, SEVERAL, pipeline=True)
+def bonus_lost(self: Machine, node: int, token: int) -> MarkedText:
     """The token after a whole path is not given out, but the next step follows it."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        told = super().answer(node, token)
-        if self.children(node):
-            return told
-        self.last = token
-        return told._replace(text=told.text[:-1])
+    told = Machine.answer(self, node, token)
+    if self.children(node):
+        return told
+    self.last = token
+    return told._replace(text=told.text[:-1])
 
 
-@known("last token of each step lost", ALL_OUT, SEVERAL, pipeline=True)
-class LastLost(BetweenSteps):
+@answer("last token of each step lost", ALL_OUT, SEVERAL, pipeline=True)
+def last_lost(self: Machine, node: int, token: int) -> MarkedText:
     """A step gives out the kept drafts alone, but the next step follows the token after them."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        told, self.last = super().answer(node, token), token
-        return told._replace(text=told.text[:-1])
+    told, self.last = Machine.answer(self, node, token), token
+    return told._replace(text=told.text[:-1])
 
 
 class AfterToken(BetweenSteps):
     """A verifier that knows the last token of the step before."""
 
-    _before: int | None = None
+    previous: int | None = None
     _token = 0
 
     def handed(self) -> int:
@@ -59,7 +58,7 @@ class AfterToken(BetweenSteps):
 
     def goes_on(self, handed: int) -> None:
         """Take the last token of the step before."""
-        self._before = handed
+        self.previous = handed
 
     def answer(self, node: int, token: int) -> MarkedText:
         """Return what the verifier says, and keep its token."""
@@ -67,14 +66,12 @@ class AfterToken(BetweenSteps):
         return super().answer(node, token)
 
 
-@known("last token of each step doubled", ALL_OUT, SEVERAL, pipeline=True)
-class LastDoubled(AfterToken):
+@part("answer", AfterToken)("last token of each step doubled", ALL_OUT, SEVERAL, pipeline=True)
+def last_doubled(self: AfterToken, node: int, token: int) -> MarkedText:
     """Each step begins with the last token of the step before, which is given out again."""
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        told = super().answer(node, token)
-        again = () if self._before is None else (self._before,)
-        return told._replace(text=(*again, *told.text))
+    told = AfterToken.answer(self, node, token)
+    again = () if self.previous is None else (self.previous,)
+    return told._replace(text=(*again, *told.text))
 
 
 class EndReplaced(BetweenSteps):
@@ -93,35 +90,32 @@ class EndReplaced(BetweenSteps):
         raise NotImplementedError
 
 
-@known("text ends with a draft that is not verified", CUT, SEVERAL, pipeline=True)
-class EndDrafted(EndReplaced):
+ending = part("ending", EndReplaced)
+
+
+@ending("text ends with a draft that is not verified", CUT, SEVERAL, pipeline=True)
+def end_drafted(self: Machine, kept: tuple[int, ...]) -> int:
     """The last token of a text is drawn from the draft, and returned without a look."""
-
-    def ending(self, kept: tuple[int, ...]) -> int:
-        return self.pick(self.setting.draft[self.variant][kept[-1] + 1 if kept else 0])
+    return self.pick(self.setting.draft[self.variant][kept[-1] + 1 if kept else 0])
 
 
-@known("text filled up with drafts that are not verified", CUT, SEVERAL, pipeline=True)
-class FilledUp(BetweenSteps):
+@says("text filled up with drafts that are not verified", CUT, SEVERAL, pipeline=True)
+def filled_up(self: Machine, run: Callable[[Any], MarkedText]) -> MarkedText:
     """Where drafts are enough for the rest of a text, they are returned without a look."""
-
-    def says(self, run: Callable[[Any], MarkedText]) -> MarkedText:
-        path: list[int] = []
-        node = TEXT
-        while below := self.children(node):
-            node = below[0]
-            path.append(node)
-        if self.needed > len(path):
-            return super().says(run)
-        return MarkedText(0, tuple(map(self.token, path[: self.needed])))
+    path: list[int] = []
+    node = TEXT
+    while below := self.children(node):
+        node = below[0]
+        path.append(node)
+    if self.needed > len(path):
+        return Machine.says(self, run)
+    return MarkedText(0, tuple(map(self.token, path[: self.needed])))
 
 
-@known("text ends with padding", CUT, SEVERAL, pipeline=True)
-class EndPadded(EndReplaced):
+@ending("text ends with padding", CUT, SEVERAL, pipeline=True)
+def end_padded(self: Machine, kept: tuple[int, ...]) -> int:
     """The last token of a text is token 0, whatever was verified."""
-
-    def ending(self, kept: tuple[int, ...]) -> int:
-        return 0
+    return 0
 
 
 @known("text ends with its last token once more", CUT, SEVERAL, pipeline=True)
@@ -129,20 +123,18 @@ class EndRepeated(EndReplaced, AfterToken):
     """The last token of a text is the one before it, written once more."""
 
     def ending(self, kept: tuple[int, ...]) -> int | None:
-        return kept[-1] if kept else self._before
+        return kept[-1] if kept else self.previous
 
 
-@known(
+@token(
     PADDING,
     "look at as many drafts as there are, and draw what follows them from the target",
     SEVERAL,
     pipeline=True,
 )
-class PaddingCounted(BetweenSteps):
+def padding_counted(self: Machine, node: int) -> int:
     """Where fewer drafts are drawn, as near the end of a text, padding is verified behind them."""
-
-    def token(self, node: int) -> int:
-        return 0 if len(self.path(node)) >= self.needed else super().token(node)
+    return 0 if len(self.path(node)) >= self.needed else Machine.token(self, node)
 
 
 class WithOtherRow(Machine):
@@ -157,20 +149,16 @@ class WithOtherRow(Machine):
         return Machine(self.setting, others[self.chance.choose([1] * len(others))], self.chance)
 
 
-@known("target of another row of the batch", BY_REQUEST)
-class TargetOfOther(WithOtherRow):
+@part("target", WithOtherRow)("target of another row of the batch", BY_REQUEST)
+def target_of_other(self: WithOtherRow, node: int) -> Row:
     """The target's rows are those of another request."""
-
-    def target(self, node: int) -> Row:
-        return self.other.target(node)
+    return self.other.target(node)
 
 
-@known("draft of another row of the batch", BY_REQUEST)
-class DraftOfOther(WithOtherRow):
+@part("draft", WithOtherRow)("draft of another row of the batch", BY_REQUEST)
+def draft_of_other(self: WithOtherRow, node: int) -> Row:
     """The draft's rows are those of another request."""
-
-    def draft(self, node: int) -> Row:
-        return self.other.draft(node)
+    return self.other.draft(node)
 
 
 @known("drafts of another row of the batch", BY_REQUEST)
@@ -236,24 +224,21 @@ class SeedOfStep(SameNumbers):
 class VerificationOfFirst(SameNumbers):
     """Numbers for tests and draws are drawn once for a text; drafts have new ones."""
 
-    def drafted(self, node: int, weights: Row) -> int:
-        return self.pick(weights)
+    drafted = Machine.drafted
 
 
 @known("numbers of drafts used again in each step", EACH_STEP, SEVERAL, pipeline=True)
 class DraftsOfFirst(SameNumbers):
     """Drafts of each step are drawn with the numbers of the first one; tests have new ones."""
 
-    def passes(self, chance: float, child: int) -> bool:
-        return self.chance.accept(chance)
-
-    def draw(self, weights: Row) -> int:
-        return self.pick(weights)
+    passes, draw = Machine.passes, Machine.draw
 
 
 @known("number of the draw used again for the next draft", EACH_STEP, SEVERAL, pipeline=True)
 class DrawOfStepBefore(SameNumbers):
     """The first draft of a step is drawn with the number that drew the token before it."""
+
+    passes = Machine.passes
 
     def goes_on(self, handed: Numbers) -> None:
         drawn = handed.get(TEXT)
@@ -263,19 +248,12 @@ class DrawOfStepBefore(SameNumbers):
     def drafted(self, node: int, weights: Row) -> int:
         return self.pick(weights) if node else super().drafted(node, weights)
 
-    def passes(self, chance: float, child: int) -> bool:
-        return self.chance.accept(chance)
 
-
-@known("next step follows the rejected draft",
-       "cut caches back to what is kept, and read the corrected token before the next step",
-       SEVERAL, pipeline=True)  # fmt: skip
-class AfterRejected(Machine):
+@answer("next step follows the rejected draft",
+        "cut caches back to what is kept, and read the corrected token before the next step",
+        SEVERAL, pipeline=True)  # fmt: skip
+def after_rejected(self: Machine, node: int, token: int) -> MarkedText:
     """Draft and target go on from the draft that was rejected, not from the token in its place."""
-
-    across = True
-
-    def answer(self, node: int, token: int) -> MarkedText:
-        below = self.children(node)
-        self.last = self.token(below[0]) if below else token
-        return super().answer(node, token)
+    below = self.children(node)
+    self.last = self.token(below[0]) if below else token
+    return Machine.answer(self, node, token)

@@ -1,7 +1,7 @@
 """Faults of another strength, or two at once, where no known one explains what was seen."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, cast
 
@@ -27,9 +27,9 @@ def two_faults(
     for first, rule in _alone(kind, seen, faults):
         for second in dict.fromkeys(fault for fault, other in faults if other is rule):
             machine = both(first.machine, second.machine)  # type: ignore[arg-type]
-            fit = None if machine is None else _likelihood(machine, rule, kind, seen)
-            if fit is not None and fit > best:
-                best, named = fit, f"{first.name}{AND}{second.name}"
+            fit = None if machine is None else fit_of(machine, rule, kind, seen)
+            if fit is not None and fit[0] > best:
+                best, named = fit[0], f"{first.name}{AND}{second.name}"
     return [named] if named else []
 
 
@@ -71,18 +71,27 @@ def _alone(
             yield faults[place]
 
 
-def _likelihood(
-    machine: type[Machine], rule: RightRule, kind: Kind, seen: Sequence[Seen]
-) -> float | None:
-    """Return the logarithm of the likelihood of all that was seen, None where it does not fit."""
-    total = 0.0
+def fit_of(
+    machine: type[Machine],
+    rule: RightRule,
+    kind: Kind,
+    seen: Iterable[Seen],
+    *,
+    marked: bool = False,
+    forgiven: int = 0,
+) -> tuple[float, int] | None:
+    """Return the logarithm of the likelihood, and how many cases misfit; None if too many do."""
+    total, misfits = 0.0, 0
     for each in seen:
         law = law_or_none(machine, rule, kind, each.case)
-        fit = None if law is None else each.likelihood(law)
-        if fit is None:
+        if law is None:
             return None
-        total += fit
-    return total
+        fit = each.likelihood(law, marked=marked)
+        total += fit or 0.0
+        misfits += fit is None
+        if misfits > forgiven:
+            return None
+    return total, misfits
 
 
 FIRST = 3  # cases with findings, the simplest, on which a strength is looked for first

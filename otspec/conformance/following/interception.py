@@ -71,10 +71,7 @@ class FollowedRandom(random.Random):
 
 
 _MOST_BITS = 16
-_FOLLOWED = (
-    "random", "uniform", "expovariate", "choices", "choice", "sample", "shuffle", "randrange",
-    "randint", "getrandbits",
-)  # fmt: skip
+_FOLLOWED = [name for name in vars(FollowedRandom) if not name.startswith("_")]
 _CLASSES = ("Random", "SystemRandom")
 
 

@@ -1,18 +1,18 @@
 """Races of exponential numbers, and products of uniform ones, compared exactly.
 
 Minus the logarithms of the products are the times t_1 < t_2 < … of a Poisson process of rate 1,
-whose density is exp(−t_k). What is known of them are bounds a_j < t_j < b_j, so that each chance is
-a quotient of integrals of polynomials times exp(−t).
+of which bounds a_j < t_j < b_j are known. Their chance is that of how many times there are before
+each bound, which follows from the bound before it by a Poisson law.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
-from numpy.polynomial import Polynomial
+import numpy as np
+from scipy.special import factorial, gammainc
 
 from otspec._base import Number, exponential
 from otspec.chance import Branch
@@ -77,9 +77,6 @@ def _run(chance: Branch, one: Racer, two: Racer) -> None:
     first, second = (one, two) if chance.choose(rates) == 0 else (two, one)
     first._rate = sum(rates)  # noqa: SLF001
     second._before = first  # noqa: SLF001
-
-
-_NOTHING = Polynomial([0.0])
 
 
 class Product:
@@ -155,38 +152,17 @@ def _time(product: Number) -> float:
 
 def _integral(bounds: Sequence[tuple[float, float]]) -> float:
     """Return the chance that each of the first times of a Poisson process is between its bounds."""
-    edges = sorted({edge for pair in bounds for edge in pair})
-    cells = list(pairwise(edges))
-    density = [Polynomial([1.0]) for _ in cells]
-    for place, (low, high) in enumerate(bounds):
-        if place:
-            density = _summed(cells, density)
-        density = [
-            each if low <= cell[0] and cell[1] <= high else _NOTHING
-            for cell, each in zip(cells, density, strict=True)
-        ]
-    return sum(_decayed(each, *cell) for cell, each in zip(cells, density, strict=True))
-
-
-def _summed(
-    cells: Sequence[tuple[float, float]], density: Sequence[Polynomial]
-) -> list[Polynomial]:
-    """Return the integral of a density from 0 on."""
-    before, sums = 0.0, []
-    for (low, high), each in zip(cells, density, strict=True):
-        inside = each.integ(lbnd=low)
-        sums.append(inside + before)
-        if high < math.inf:
-            before += float(inside(high))
-    return sums
-
-
-def _decayed(polynomial: Polynomial, low: float, high: float) -> float:
-    """Return the integral of a polynomial times exp(−t) between two times."""
-    total = 0.0
-    for order in range(polynomial.degree() + 1):
-        derivative = polynomial.deriv(order) if order else polynomial
-        total += float(derivative(low)) * math.exp(-low)
-        if high < math.inf:
-            total -= float(derivative(high)) * math.exp(-high)
-    return total
+    most, before = len(bounds), 0.0
+    law = np.eye(1, most + 1)[0]  # of how many times there were so far; at last of so many or more
+    counts = np.arange(most)
+    for edge in sorted({edge for pair in bounds for edge in pair if edge < math.inf}):
+        lasted, before = edge - before, edge
+        steps = math.exp(-lasted) * lasted**counts / factorial(counts)
+        reached = law[-1] + law[:-1] @ gammainc(most - counts, lasted)
+        law = np.append(np.convolve(law[:-1], steps)[:most], reached)
+        for place, (low, high) in enumerate(bounds, start=1):
+            if edge == low:  # before this time
+                law[place:] = 0
+            if edge == high:
+                law[:place] = 0
+    return float(law.sum())

@@ -31,9 +31,12 @@ class Streams:
 
     def __init__(self) -> None:
         self._drawn: dict[Hashable, list[tuple[str, Any]]] = {}
+        self.begun: list[Hashable] = []
+        """The seeds that were set, in order."""
 
     def begin(self, seed: Hashable, words: str) -> Stream:
         """Return the stream of a seed, from its beginning."""
+        self.begun.append(seed)
         return Stream(self._drawn.setdefault(seed, []), words)
 
 

@@ -133,13 +133,13 @@ def settings_of(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[
         name: _plain(value)
         for name, value in asked.items()
         if name not in ("verifier", "progress")
-        and (name in ("kind", "mode", "seed") or not _same(value, defaults[name].default))
+        # Values of other types, such as arrays, are not compared.
+        and (
+            name in ("kind", "mode", "seed")
+            or type(value) is not type(defaults[name].default)
+            or value != defaults[name].default
+        )
     }
-
-
-def _same(value: Any, default: Any) -> bool:
-    """Return whether a value is the default, or a number or text that is equal to it."""
-    return value is default or (type(value) is type(default) and value == default)
 
 
 def _plain(value: Any) -> Any:

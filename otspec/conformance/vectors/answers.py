@@ -69,16 +69,6 @@ class Group(NamedTuple):
         """Return the law of what the rule answers to drafts."""
         return (_of_tokens if self.kind == "tokens" else _of_models)(self, drafts)
 
-    def emitted(self, drafts: Drafts, mark: int, token: int) -> Drafts:
-        """Return the tokens of an answer."""
-        last = {"tokens": mark, "block": mark - 1, "tree": mark}[self.kind]
-        if self.kind == "tokens":
-            return (token,)
-        path: Drafts = ()
-        while last >= 0:
-            path, last = (drafts[last], *path), self.parents[last]
-        return (*path, token)
-
 
 def _of_tokens(group: Group, drafts: Drafts) -> Answers:
     rule = RULES[group.rule].of_pair(group.pair.draft[0], group.pair.target[0], len(drafts))

@@ -5,13 +5,14 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from otspec._base import as_choice, as_float_above, as_list, as_path, as_real, write_text, written
+from otspec.conformance.cases.drafting import model_of
+from otspec.conformance.cases.kinds import Tree
 from otspec.conformance.check import LEAST
 from otspec.conformance.evidence import evidence as sequential
 from otspec.conformance.vectors.answers import (
@@ -96,7 +97,9 @@ def _group(group: Group, test: Mapping[str, float]) -> dict[str, Any]:
         calls.append(_call(group, drafts, mass, law))
         for answer, chance in law.items():
             answers[answer] += mass * chance
-    texts = _texts(group)
+    # The target's texts, as long as the longest answer.
+    longest = 1 if group.kind == "tokens" else Tree(group.parents).length
+    texts = model_of(group.pair.target).texts(longest)
     return {
         "name": group.name,
         "kind": group.kind,
@@ -110,7 +113,7 @@ def _group(group: Group, test: Mapping[str, float]) -> dict[str, Any]:
         "target_exact": _exact(group.pair.target),
         "calls": calls,
         "answers": _tested(_answers(answers), test),
-        "texts": _tested([{"tokens": list(x), **_mass(mass)} for x, mass in texts.items()], test),
+        "texts": _tested([{"tokens": list(x), **_mass(mass)} for x, mass in texts], test),
     }
 
 
@@ -141,28 +144,13 @@ def _call(group: Group, drafts: Drafts, mass: Fraction, law: Answers) -> dict[st
     }
 
 
-def _texts(group: Group) -> dict[Drafts, Fraction]:
-    """Return the law of the target's texts, as long as the longest answer."""
-    nodes = len(group.parents)
-    marks = range(nodes + 1) if group.kind == "block" else range(-1, nodes)
-    longest = max(len(group.emitted((0,) * nodes, mark, 0)) for mark in marks)
-    texts = {}
-    for text in product(range(len(group.pair.target[0])), repeat=longest):
-        mass = Fraction(1)
-        for token, row in zip(text, group.rows(group.pair.target, text), strict=False):
-            mass *= row[token]
-        if mass:
-            texts[text] = mass
-    return texts
-
-
 def _answers(law: Answers) -> list[dict[str, Any]]:
     return [
         {"mark": mark, "token": token, **_mass(law[mark, token])} for mark, token in sorted(law)
     ]
 
 
-def _mass(mass: Fraction) -> dict[str, Any]:
+def _mass(mass: Any) -> dict[str, Any]:
     return {"probability": float(mass), "exact": written(mass)}
 
 

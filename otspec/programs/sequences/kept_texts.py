@@ -141,51 +141,20 @@ class KeptTexts(Frozen, ABC):
         return np.column_stack(np.unravel_index(self.places[length], shape)).astype(np.intp)
 
 
-class Correction(ABC):
-    """What may be corrected, and so how likely what is kept may begin with each text: A(s)."""
+class _WholeBlock:
+    """How likely what is kept may begin with each text, A(s): the whole block is corrected.
 
-    @abstractmethod
+    Then A(s) ≤ M_b(s), and A(s) ≥ Σ_y A(sy) (Theory, 8).
+    """
+
     def left(self, prices: Levels, wanted: Levels, n: int) -> Number:
         """Return the most of E[len(s) − u(s)] over what the target allows to be kept."""
-
-    @abstractmethod
-    def ceiling(self, length: int, wanted: Array) -> Array:
-        """Return what A(s) is at most for texts of a length, if no row says so."""
-
-    @abstractmethod
-    def write(
-        self,
-        model: ProgramBuilder,
-        names: tuple[IntArray, IntArray],
-        columns: tuple[IntArray, IntArray],
-        parents: IntArray,
-        chances: Array,
-    ) -> None:
-        """Write the rows for texts s of a length and the texts sy that go on from them.
-
-        ``names`` and ``columns``: of the texts s and of the texts sy. ``parents``: for each text sy
-        the place of s. ``chances``: M_b(y | s).
-        """
-
-    @abstractmethod
-    def mended(self, kept: Levels, passed: Levels, wanted: Levels, n: int) -> Levels:
-        """Return A of a float solution, not above what is selected nor what the target allows."""
-
-    @abstractmethod
-    def over(self, kept: Levels, wanted: Levels, n: int) -> Levels:
-        """Return by how much A is above what the target allows."""
-
-
-class _WholeBlock(Correction):
-    """All tokens up to the end of the block: A(s) ≤ M_b(s), and A(s) ≥ Σ_y A(sy) (Theory, 8)."""
-
-    def left(self, prices: Levels, wanted: Levels, n: int) -> Number:
-        """Return E[max len(s) − u(s)] over the beginnings of the target's text."""
+        # That is E[max len(s) − u(s)] over the beginnings of the target's text.
         gains = tuple(length - level for length, level in enumerate(prices))
         return (wanted[-1] * drafted_texts.highest_so_far(gains, n)[-1]).sum()
 
     def ceiling(self, length: int, wanted: Array) -> Array:  # noqa: ARG002 -- of any length
-        """Return M_b(s)."""
+        """Return what A(s) is at most for texts of a length, if no row says so: M_b(s)."""
         return wanted
 
     def write(
@@ -196,13 +165,16 @@ class _WholeBlock(Correction):
         parents: IntArray,
         chances: Array,  # noqa: ARG002 -- the ceiling says what the target allows
     ) -> None:
-        """Write A(s) ≥ Σ_y A(sy)."""
+        """Write the rows for texts s of a length and the texts sy: A(s) ≥ Σ_y A(sy)."""
+        # names, columns: of the texts s and of the texts sy. parents: for each text sy the place of
+        # s. chances: M_b(y | s).
         rows = model.rows("longer", names[0], 0, np.inf)
         model.put(rows, columns[0])
         model.put(rows[parents], columns[1], -1)
 
     def mended(self, kept: Levels, passed: Levels, wanted: Levels, n: int) -> Levels:
-        """Return masses that are at least the sums of those of longer texts."""
+        """Return A of a float solution, not above what is selected nor what the target allows."""
+        # It is at least the sum of those of longer texts.
         mended: list[Array] = []
         for level, through, aim in zip(kept[::-1], passed[::-1], wanted[::-1], strict=True):
             least = mended[-1].reshape(-1, n).sum(axis=1) if mended else 0
@@ -210,11 +182,11 @@ class _WholeBlock(Correction):
         return tuple(reversed(mended))
 
     def over(self, kept: Levels, wanted: Levels, n: int) -> Levels:  # noqa: ARG002 -- as the other
-        """Return A(s) − M_b(s)."""
+        """Return by how much A is above what the target allows."""
         return tuple(level - aim for level, aim in zip(kept, wanted, strict=True))
 
 
-class _OneToken(Correction):
+class _OneToken(_WholeBlock):
     """One token, after which the plain target follows: A(sy) ≤ A(s) M_b(y | s) (Theory, 9)."""
 
     def left(self, prices: Levels, wanted: Levels, n: int) -> Number:
@@ -267,7 +239,7 @@ def next_tokens(wanted: Levels, length: int, n: int) -> Array:
     return wanted[length] / np.where(shorter > 0, shorter, 1)
 
 
-CORRECTIONS: dict[str, Correction] = {"block": _WholeBlock(), "one": _OneToken()}
+CORRECTIONS = {"block": _WholeBlock(), "one": _OneToken()}
 """By name: the whole block, or one token."""
 
 

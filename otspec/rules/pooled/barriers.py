@@ -5,10 +5,10 @@ holds a draft, and select one of its drafts. Where Z is random, made of the knot
 exceeds a uniform number, every feasible law that is convex between its tight knots is reached.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import singledispatch
+from typing import TypeAlias
 
 import numpy as np
 
@@ -22,18 +22,17 @@ from otspec.optimum.pools.knots import chain_sums
 from otspec.optimum.pools.pools import Pools, SelectionLaw
 
 
-class InsideMasses(Frozen, ABC):
-    """G at the m + 1 knots of pools, a convex curve over them."""
+@dataclass(frozen=True, eq=False)
+class SummedMasses(Frozen):
+    """G at the m + 1 knots of pools, a convex curve from 0 to 1, by its rise over each pool."""
+
+    # (m,): the probability that all drafts are in the pool or below, and not all below
+    rises: Array
 
     @property
-    @abstractmethod
     def values(self) -> Array:
-        """G at each knot, shape (m + 1,): from 0 to 1."""
-
-    @property
-    @abstractmethod
-    def rises(self) -> Array:
-        """By how much G rises over each pool, shape (m,)."""
+        """G at each knot, shape (m + 1,)."""
+        return prefix_sums(self.rises)
 
     def chords(self, starts: IntArray, ends: IntArray, slopes: Array) -> Array:  # noqa: ARG002
         """Return the slopes of chords between knots with all digits that are known."""
@@ -41,8 +40,8 @@ class InsideMasses(Frozen, ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class PowerMasses(InsideMasses):
-    """G = u^k at knot u, for k i.i.d. drafts."""
+class PowerMasses(Frozen):
+    """The same for k i.i.d. drafts, where G is u^k at knot u."""
 
     pools: Pools
     k: int
@@ -64,22 +63,7 @@ class PowerMasses(InsideMasses):
         return slopes if is_exact(slopes) else self.pools.by_token.slopes(starts, ends, self.k)
 
 
-@dataclass(frozen=True, eq=False)
-class SummedMasses(InsideMasses):
-    """G as sums of what is known of each pool."""
-
-    # (m,): the probability that all drafts are in the pool or below, and not all below
-    steps: Array
-
-    @property
-    def rises(self) -> Array:
-        """By how much G rises over each pool, shape (m,)."""
-        return self.steps
-
-    @property
-    def values(self) -> Array:
-        """G at each knot, shape (m + 1,)."""
-        return prefix_sums(self.steps)
+InsideMasses: TypeAlias = SummedMasses | PowerMasses
 
 
 @singledispatch

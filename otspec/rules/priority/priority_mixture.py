@@ -3,14 +3,13 @@
 For independent drafts the orders may be of pools of tokens (Different, prop. 1 and 2).
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base import Array, Frozen, IntArray, Number, as_array, cached_property, shown
+from otspec._base import Array, IntArray, Number, as_array, cached_property, shown
 from otspec._base.arguments import as_integer, as_real, plain_integer
 from otspec.chance import Chance
 from otspec.coupling import Coupling
@@ -26,83 +25,33 @@ from otspec.rules.priority.pooled_mixtures import mix_cut_pools, mix_groups
 MOST_POOLS = 4096  # most pools; the linear programs that weigh their orders have two rows for each
 
 
-class Ordered(Frozen, ABC):
-    """What priority orders are made of."""
-
-    any_law: ClassVar[bool] = False  # whether the drafts may have any law
-
-    @abstractmethod
-    def mixture(self, law: DraftLaw, target: Distribution, gap: Number, most: int) -> Mixture:
-        """Return a mixture of orders for a law and a target, as near the optimum as asked."""
-
-    def check(self, law: DraftLaw) -> None:
-        """Refuse drafts that are not independent, or tokens that are not those of the law."""
-        if not (self.any_law or law.independent):
-            raise ValueError(
-                f"pools is {self!r}, but draft_law is {type(law).__name__}: pools are for "
-                "independent drafts, Independent or IID; use 'tokens'"
-            )
-
-
-@dataclass(frozen=True)
-class Tokens(Ordered):
-    """Orders of all tokens."""
-
-    any_law: ClassVar[bool] = True
-
-    def mixture(self, law: DraftLaw, target: Distribution, gap: Number, most: int) -> Mixture:
-        """Return a mixture of orders of all tokens."""
-        return mix_priorities(law, target, gap, most)
-
-
-@dataclass(frozen=True)
-class CutPools(Ordered):
-    """Orders of at most so many pools, which are cut where it matters (Different, prop. 2)."""
-
-    count: int
-
-    def mixture(self, law: DraftLaw, target: Distribution, gap: Number, most: int) -> Mixture:
-        """Return a mixture of orders of pools on the two sides of a cut."""
-        return mix_cut_pools(law, target, gap, most, self.count)
-
-
-@dataclass(frozen=True, eq=False)
-class Groups(Ordered):
-    """Orders of given pools: the tokens of one number, for each number from 0 on."""
-
-    labels: IntArray
-
-    def check(self, law: DraftLaw) -> None:
-        """Refuse another number of tokens, too."""
-        super().check(law)
-        if len(self.labels) != law.n:
-            raise ValueError(
-                f"pools has {len(self.labels)} entries for {law.n} tokens: pass the pool of each"
-            )
-
-    def mixture(self, law: DraftLaw, target: Distribution, gap: Number, most: int) -> Mixture:
-        """Return a mixture of orders of the given pools."""
-        return mix_groups(law, target, gap, most, self.labels)
-
-
-def as_ordered(pools: Any) -> Ordered:
-    """Return what orders are made of: ``"tokens"``, a number of pools, or each token's pool."""
-    if isinstance(pools, Ordered):
-        return pools
+def as_pools(pools: Any, law: DraftLaw) -> str | int | IntArray:
+    """Check what is put in order: ``"tokens"``, how many pools, or the pool of each token."""
     if isinstance(pools, str) and pools == "tokens":
-        return Tokens()
-    number = plain_integer(pools)
-    if number is not None:
+        return pools
+    found: int | IntArray | None = plain_integer(pools)
+    if found is not None:
         wanted = "how many pools, such as 256"
-        return CutPools(as_integer(number, "pools", 2, MOST_POOLS, wanted=wanted))
-    if not isinstance(pools, (str, bytes, dict, set)):
+        found = as_integer(found, "pools", 2, MOST_POOLS, wanted=wanted)
+    elif not isinstance(pools, (str, bytes, dict, set)):
         labels = as_array(pools, "pools")
         if labels.ndim == 1 and labels.dtype.kind in "iu" and len(labels):
-            return Groups(np.unique(labels, return_inverse=True)[1])
-    raise ValueError(
-        f"pools is {shown(pools)}: pass 'tokens', how many pools at most, such as 256, or one "
-        "integer for each token, its pool"
-    )
+            found = np.unique(labels, return_inverse=True)[1]
+    if found is None:
+        raise ValueError(
+            f"pools is {shown(pools)}: pass 'tokens', how many pools at most, such as 256, or one "
+            "integer for each token, its pool"
+        )
+    if not law.independent:
+        raise ValueError(
+            f"pools is {shown(pools)}, but draft_law is {type(law).__name__}: pools are for "
+            "independent drafts, Independent or IID; use 'tokens'"
+        )
+    if not isinstance(found, int) and len(found) != law.n:
+        raise ValueError(
+            f"pools has {len(found)} entries for {law.n} tokens: pass the pool of each"
+        )
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,14 +109,17 @@ class PriorityMixture(LawRule):
     def __post_init__(self, normalize: bool) -> None:
         super().__post_init__(normalize)
         most = as_integer(self.most, "most", 1, wanted="a number of orders")
-        gap, pools = as_real(self.gap, "gap", 0), as_ordered(self.pools)
-        pools.check(self.draft_law)
+        gap, pools = as_real(self.gap, "gap", 0), as_pools(self.pools, self.draft_law)
         self._hold(gap=gap, most=most, pools=pools)
 
     @cached_property
     def mixture(self) -> Mixture:
         """The orders, their weights, the law of the selected token, and the bound."""
-        return self.pools.mixture(self.law, self.target, self.gap, self.most)
+        asked = self.law, self.target, self.gap, self.most
+        if isinstance(self.pools, str):
+            return mix_priorities(*asked)
+        mix = mix_cut_pools if isinstance(self.pools, int) else mix_groups
+        return mix(*asked, self.pools)
 
     @property
     def law_of_selection(self) -> Distribution:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from otspec.batch._array_api.library import BLOCK, Array, Library
 from otspec.batch._array_api.pooled import graded_pools
 from otspec.batch._array_api.pooled.graded_pools import LOWEST, GradedPools
-from otspec.batch._array_api.sums import KnownWeight, Terms, in_blocks, totals
+from otspec.batch._array_api.sums import KnownWeight, block_figures, totals
 
 
 def all_below(library: Library, heavy, light, above, count, k: int) -> Array:
@@ -115,7 +115,7 @@ def heavy_tokens(library: Library, draft, target, number: int) -> Heavy:
     """Return the tokens heavier than the one after the ``number`` heaviest, if there is one."""
     # They are in the blocks of the largest maxima, and so they are within these blocks.
     xp = library.xp
-    sums, highest = _block_figures(library, draft)
+    sums, highest = block_figures(library, draft)
     most = min(number + 1, draft.shape[-1])
     blocks, others = _largest(library, highest, most)
     ids = _flat(library, blocks[..., :, None] * BLOCK + library.arange(BLOCK))
@@ -137,17 +137,6 @@ def heavy_tokens(library: Library, draft, target, number: int) -> Heavy:
     last = min(number, most)
     own = library.take(target, tokens)[..., :last]
     return Heavy(drafted[..., :last], own, border, light, sums)
-
-
-def _block_figures(library: Library, draft) -> tuple[Array, Array]:
-    """Return the sums, wide, and the maxima of blocks of 256 tokens, in one pass."""
-    xp = library.xp
-    sums, highest = [], []
-    for stretch, width in library.slices(draft):
-        blocks = in_blocks(library, library.narrowed(draft[..., stretch]), width)
-        sums.append(xp.sum(blocks, axis=-1))
-        highest.append(xp.max(blocks, axis=-1))
-    return library.widened(xp.concat(sums, axis=-1)), xp.concat(highest, axis=-1)
 
 
 def _flat(library: Library, values) -> Array:
@@ -249,24 +238,6 @@ def _knots(library: Library, draft, target, heavy: Heavy, at, count, k: int) -> 
     return xp.concat([above, zero], axis=-1), xp.concat([zero, inside, one], axis=-1)
 
 
-@dataclass(frozen=True, eq=False)
-class Light(KnownWeight):
-    """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, scaled."""
-
-    library: Library
-    edge: Array  # (..., 1), narrow
-    scale: Array  # (..., 1), narrow
-
-    def __call__(self, draft, target) -> Array:
-        xp, factor = self.library.xp, self.library.factor
-        light = xp.where(draft <= self.edge, draft, xp.zeros_like(draft)) * factor
-        return self.library.inner.minimum(self.scale * light, target * factor)
-
-    def terms(self) -> Terms:
-        """Return what it is made of."""
-        return Terms("light", (self.edge, self.scale), self.library.factor)
-
-
 def light_overlaps(library: Library, draft, target, border, at) -> Array:
     """Return Σ min(target, t·draft) over light tokens at all grades, scaled: (..., m + 1)."""
     xp, minimum = library.xp, library.inner.minimum
@@ -274,7 +245,8 @@ def light_overlaps(library: Library, draft, target, border, at) -> Array:
     number = at.shape[-1] - 1
     if library.fused is not None and library.fused.takes(library, draft, target):
         grades = (scales[..., j : j + 1] for j in range(1, number + 1))
-        parts = totals(library, draft, target, *(Light(library, edge, one) for one in grades))
+        lights = (KnownWeight("light", library, (edge, one), library.factor) for one in grades)
+        parts = totals(library, draft, target, *lights)
         return xp.stack([xp.zeros_like(parts[0]), *parts], axis=-1)
     sums: list[list[Array]] = [[] for _ in range(number)]
     for stretch, width in library.slices(draft, copies=2):

@@ -130,7 +130,7 @@ class GradedPools:
         rises = self.slopes / unit * self.widths - uniforms * unit * self.gains
         return barriers(self.library, self.widths, rises, self.tight)
 
-    def rest(self) -> sums.Excess:
+    def rest(self) -> sums.KnownWeight:
         """Return the weight (q − b)₊."""
         # It is zero up to the pool j below `high`, and b = min(A p + σ q, high·p) from there on: f
         # rises linearly from t_j to t_{j+1}, or is constant.
@@ -142,7 +142,8 @@ class GradedPools:
         after = xp.min(xp.where(before, math.inf, grades), axis=-1, keepdims=True)
         rise = xp.clip((high - slope) / (after - grade), 0.0, 1.0)
         start = slope - rise * grade
-        return sums.Excess(sums.BrokenLine(library, *map(library.narrowed, (start, rise, high))))
+        line = tuple(map(library.narrowed, (start, rise, high)))
+        return sums.KnownWeight("line", library, line, excess=True)
 
     def filled(self, drafted, wanted) -> Array:
         """Return how far each ratio is from each grade to the next, 0 to 1: (..., k, m)."""

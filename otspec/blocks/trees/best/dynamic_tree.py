@@ -9,7 +9,8 @@ import numpy as np
 from otspec._base import Array, Number, as_numbers, cached_property
 from otspec._base.arguments import as_callable, as_choice
 from otspec.blocks.base import BlockRule
-from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
+from otspec.blocks.drafted_tree import DraftedTree, Found
+from otspec.blocks.trees.verifiers.draft_selection import selected_by_depth
 from otspec.chance import Chance
 from otspec.coupling import match
 from otspec.distributions import as_k
@@ -169,10 +170,6 @@ class DynamicTree(BlockRule):
 
 def matched_by_depth(drafts: DraftedTree, chance: Chance) -> Found:
     """Verify a tree by draws from the target as long as its tokens go on; no draft law is asked."""
-    node = ROOT
-    while below := drafts.children(node):
-        found = match(drafts.target(node), [drafts[child] for child in below], chance)
-        if not isinstance(found, int):
-            return node, found
-        node = below[found]
-    return node
+    return selected_by_depth(
+        lambda node, tokens: match(drafts.target(node), tokens, chance), drafts
+    )

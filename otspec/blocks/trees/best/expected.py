@@ -1,15 +1,12 @@
 """E[τ] of a tree of drafts, by dynamic programming over what the models remember."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from operator import attrgetter
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base import Array, IntArray, Number, as_whole, quotient
+from otspec._base import Array, Number, as_whole, is_exact, quotient
 from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.blocks.trees.verifiers.nodes import AcceptedChildren, Node, Nodes, Places
 from otspec.models.base import Prefix
@@ -19,94 +16,41 @@ def expected_kept(nodes: Nodes, tree: Shape, beginnings: Mapping[Prefix, Number]
     """Return E[τ] after a law of beginnings, from the last depth to the first."""
     # Texts after which the same is drafted and both models remember the same are one state. Exact
     # numbers are whole ones over a denominator for each depth and shape, since fractions would look
-    # for a common divisor at every step. The denominator of a smaller shape divides those of the
-    # larger ones of its depth, so that it stays short.
-    places = _Places(nodes, {}, [], {}, {})
+    # for a common divisor at every step.
     open_ended = {text: mass for text, mass in beginnings.items() if not nodes.target.ended(text)}
     if not open_ended:
         return 0
-    first = np.array([places.place(text) for text in open_ended])
-    which = np.zeros(len(first), dtype=int)
-    levels = [_Level.of([_Leads(first, which, (tree,))])]
+    places = _Places(nodes)
+    first = [places.place(text) for text in open_ended]
+    levels = [{tree: set(first)}]
     while len(levels) < tree.depth:
         levels.append(places.after(levels[-1]))
-    values = _Values(_Level.of([]), np.array([], dtype=object), [])
+    after = {LEAF: places.nothing()}
     for level in reversed(levels):
-        values = _before(places, level, values)
+        known = {shape: places.values(shape, list(at), after) for shape, at in level.items()}
+        after = {LEAF: places.nothing(), **known}
     masses, scale = as_whole(list(open_ended.values()))
-    found = values.numbers[values.level.find(first, which)]
-    kept = sum(mass * value for mass, value in zip(masses, found.tolist(), strict=True))
-    return quotient(kept, scale * math.prod(values.factors))
-
-
-class _Leads(NamedTuple):
-    """Some states: what is remembered, by number, and which of the shapes is drafted there."""
-
-    places: IntArray
-    which: IntArray
-    shapes: tuple[Shape, ...]
-
-
-class _Level(NamedTuple):
-    """The states of one depth: what is remembered, by number, and what is drafted, by number."""
-
-    keys: IntArray
-    shapes: list[Shape]  # by ascending size
-    numbers: dict[Shape, int]
-
-    @classmethod
-    def of(cls, leads: Sequence[_Leads]) -> "_Level":
-        """Return the level of some states."""
-        shapes = sorted({shape for each in leads for shape in each.shapes}, key=attrgetter("size"))
-        numbers = {shape: number for number, shape in enumerate(shapes)}
-        level = cls(np.empty(0, dtype=int), shapes, numbers)
-        keys = [level.key(each.places, level.numbered(each)) for each in leads]
-        return level._replace(keys=np.unique(np.concatenate([level.keys, *keys])))
-
-    def numbered(self, leads: _Leads) -> IntArray:
-        """Return the numbers of the shapes of some states."""
-        numbers = np.array([self.numbers[shape] for shape in leads.shapes], dtype=int)
-        return numbers[leads.which]
-
-    def key(self, places: IntArray, numbers: IntArray) -> IntArray:
-        """Return what is different for different states."""
-        return places * len(self.shapes) + numbers
-
-    def find(self, places: IntArray, numbers: IntArray) -> IntArray:
-        """Return where states are."""
-        return np.searchsorted(self.keys, self.key(places, numbers))
-
-    def states(self) -> Iterable[tuple[int, int]]:
-        """Return them, each place with the number of its shape."""
-        return (divmod(key, len(self.shapes)) for key in self.keys.tolist())
+    found, unit = after[tree]
+    kept = sum(mass * value for mass, value in zip(masses, found[first].tolist(), strict=True))
+    return quotient(kept, scale * unit)
 
 
 class _Values(NamedTuple):
-    """What is expected to be kept after each state of a depth, over factors[0] · … · factors[s]."""
+    """What is expected to be kept of a shape after each place, over the unit."""
 
-    level: _Level
-    numbers: Array
-    factors: list[Any]
-
-
-class _Value(NamedTuple):
-    """A whole number over the unit and the first factors of the next depth."""
-
-    number: Any
-    unit: Any
-    factors: int
+    numbers: Array  # (places + 1,): the last one is 0, where a text is over
+    unit: int
 
 
-@dataclass
 class _Places:
     """What both models remember of texts, numbered, with a text of each."""
 
-    nodes: Nodes
-    numbers: dict[tuple[Prefix, Prefix], int]
-    texts: list[Prefix]
-    steps: dict[tuple[int, Shape], tuple[AcceptedChildren, _Leads]]
-    below: dict[tuple[Shape, tuple[Places, ...]], tuple[Shape, ...]]
-    """What is drafted after each of the ways in which children go on."""
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+        self.numbers: dict[tuple[Prefix, Prefix], int] = {}
+        self.texts: list[Prefix] = []
+        self.known: dict[tuple[int, int, bool, bool], AcceptedChildren] = {}
+        self.shapes: dict[tuple[Shape, Places], Shape] = {}
 
     def place(self, text: Prefix) -> int:
         """Return the number of what is remembered of a text."""
@@ -119,102 +63,64 @@ class _Places:
         """Return what is known of the children that a shape has after a place."""
         return self.nodes.known(self.texts[place], len(shape.children), shape.top)
 
-    def step(self, place: int, shape: Shape) -> tuple[AcceptedChildren, _Leads]:
-        """Return what is accepted after a place, and where each of it leads."""
-        if (place, shape) not in self.steps:
-            text = self.texts[place]
-            node = self.node(place, shape)
-            accepted = node.accepted(alike=len(set(shape.children[: node.rule.k])) == 1)
-            tokens, which = np.unique(accepted.tokens, return_inverse=True)
-            after = np.array([self.place((*text, token)) for token in tokens.tolist()], dtype=int)
-            shapes = self.shapes(shape, accepted.ways)
-            places = after[which]
-            below = accepted.which
-            ended = [self.nodes.target.ended((*text, token)) for token in tokens.tolist()]
-            if any(ended):
-                shapes = (*shapes, LEAF)
-                below = np.where(np.array(ended)[which], len(shapes) - 1, below)
-            ends = np.array([each == LEAF for each in shapes], dtype=bool)
-            places[ends[below]] = 0
-            self.steps[place, shape] = accepted, _Leads(places, below, shapes)
-        return self.steps[place, shape]
+    def accepted(self, place: int, shape: Shape) -> AcceptedChildren:
+        """Return what is accepted after a place, with the places after that in place of tokens."""
+        node = self.node(place, shape)
+        alike = len(set(shape.children[: node.rule.k])) == 1
+        key = place, len(shape.children), shape.top, alike
+        if key not in self.known:
+            found, ended = node.accepted(alike), self.nodes.target.ended
+            after = np.zeros(self.nodes.target.n, int)  # −1: the text is over
+            for token in set().union(*(tokens.tolist() for _, tokens, _ in found.ways)):
+                longer = (*self.texts[place], token)
+                after[token] = -1 if ended(longer) else self.place(longer)
+            ways = [(way, after[tokens], chances) for way, tokens, chances in found.ways]
+            self.known[key] = AcceptedChildren(tuple(ways), found.unit)
+        return self.known[key]
 
-    def shapes(self, shape: Shape, ways: tuple[Places, ...]) -> tuple[Shape, ...]:
-        """Return what is drafted after each of some ways in which children go on."""
-        if (shape, ways) not in self.below:
-            self.below[shape, ways] = tuple(map(shape.after, ways))
-        return self.below[shape, ways]
+    def below(self, shape: Shape, way: Places) -> Shape:
+        """Return what is drafted after the children of a shape that go on."""
+        if (shape, way) not in self.shapes:
+            self.shapes[shape, way] = shape.after(way)
+        return self.shapes[shape, way]
 
-    def acceptance(self, place: int, shape: Shape) -> Number:
-        """Return the probability that one of the children is accepted."""
-        if shape == LEAF:
-            return 0
-        return self.node(place, shape).acceptance
+    def after(self, level: Mapping[Shape, Collection[int]]) -> dict[Shape, set[int]]:
+        """Return the states after one more token is kept: by shape, the places."""
+        longer: dict[Shape, set[int]] = {}
+        for shape, places in level.items():
+            for place in places if shape.depth > 1 else ():
+                for way, after, _ in self.accepted(place, shape).ways:
+                    if (below := self.below(shape, way)).children:
+                        longer.setdefault(below, set()).update(after[after >= 0].tolist())
+        return longer
 
-    def after(self, level: _Level) -> _Level:
-        """Return the states after one more token is kept."""
-        states = [(place, level.shapes[number]) for place, number in level.states()]
-        return _Level.of([self.step(place, shape)[1] for place, shape in states if shape.depth > 1])
+    def nothing(self) -> _Values:
+        """Return that nothing is kept."""
+        kind = object if is_exact(self.nodes.target(())) else float
+        return _Values(np.zeros(len(self.texts) + 1, kind), 1)
 
-
-def _before(places: _Places, level: _Level, after: _Values) -> _Values:
-    """Return what is kept from one depth on, given what is from the next on."""
-    one_more = _plus_one(after)
-    found: list[list[_Value]] = [[] for _ in level.shapes]
-    order = []
-    for place, number in level.states():
-        order.append((number, len(found[number])))
-        found[number].append(_value(places, place, level.shapes[number], after, one_more))
-    numbers, factors = _over_common(found, after.factors)
-    whole = [numbers[number][index] for number, index in order]
-    kind = float if any(isinstance(number, float) for number in whole) else object
-    return _Values(level, np.array(whole, dtype=kind), factors)
-
-
-def _over_common(found: list[list[_Value]], below: list[Any]) -> tuple[list[list[Any]], list[Any]]:
-    """Bring the values of each shape over one denominator, which the next one is a multiple of."""
-    numbers, factors = [], []
-    common, reached = 1, 0
-    for values in found:
-        unit = math.lcm(common, *{value.unit for value in values})
-        most = max([reached, *(value.factors for value in values)])
-        factors.append(unit // common * math.prod(below[reached:most]))
-        numbers.append(
-            [
-                value.number * (unit // value.unit) * math.prod(below[value.factors : most])
-                for value in values
-            ]
-        )
-        common, reached = unit, most
-    return numbers, factors
-
-
-def _value(places: _Places, place: int, shape: Shape, after: _Values, one_more: Array) -> _Value:
-    """Return what is kept after a state, given what is from the next depth on."""
-    if shape.depth < 2:
-        (number,), unit = as_whole([places.acceptance(place, shape)])
-        return _Value(number, unit, 0)
-    accepted, leads = places.step(place, shape)
-    numbers = after.level.numbered(leads)
-    products = accepted.chances * one_more[after.level.find(leads.places, numbers)]
-    order = np.argsort(numbers, kind="stable")
-    terms = products[order].tolist()
-    present, starts = np.unique(numbers[order], return_index=True)
-    total: Any = 0
-    passed = 0
-    for number, (start, end) in zip(
-        present.tolist(), pairwise([*starts.tolist(), len(terms)]), strict=True
-    ):
-        total = total * math.prod(after.factors[passed : number + 1]) + sum(terms[start:end])
-        passed = number + 1
-    return _Value(total, accepted.unit, passed)
-
-
-def _plus_one(values: _Values) -> Array:
-    """Return the values plus 1, over the same denominators."""
-    ones, one = [], 1
-    for factor in values.factors:
-        one = one * factor
-        ones.append(one)
-    own = np.array(ones, dtype=values.numbers.dtype)[values.level.keys % len(values.level.shapes)]
-    return values.numbers + own
+    def values(self, shape: Shape, places: list[int], after: Mapping[Shape, _Values]) -> _Values:
+        """Return what is kept of a shape after places, given what is from the next depth on."""
+        found = self.nothing().numbers
+        if shape.depth < 2:
+            found[places], unit = as_whole([self.node(each, shape).acceptance for each in places])
+            return _Values(found, unit)
+        laws = [self.accepted(place, shape) for place in places]
+        common = math.lcm(*{law.unit for law in laws})
+        # Nothing is drafted any more where all texts are over.
+        ways = {
+            way: after.get(self.below(shape, way), after[LEAF])
+            for law in laws
+            for way, *_ in law.ways
+        }
+        unit = math.lcm(*{below.unit for below in ways.values()})
+        more = {
+            way: (below.numbers + below.unit, unit // below.unit) for way, below in ways.items()
+        }
+        for place, law in zip(places, laws, strict=True):
+            total: Any = 0
+            for way, to, chances in law.ways:
+                one_more, factor = more[way]
+                total += (chances * one_more[to]).sum() * factor
+            found[place] = total * (common // law.unit)
+        return _Values(found, unit * common)

@@ -1,6 +1,6 @@
 """Rules for one token at the nodes of a tree: what each does after each prefix, found once."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from otspec import rules
 from otspec._base import Frozen, Registry, cached_property, counted, shown, subclass_of
-from otspec._base.arithmetic import Array, IntArray, Number, is_exact, over_one_denominator, zeros
+from otspec._base.arithmetic import Array, IntArray, Number, over_one_denominator, zeros
 from otspec.distributions import Distribution
 from otspec.drafts import TooFewTokensError
 from otspec.models.base import Model, Prefix
@@ -73,23 +73,18 @@ Places: TypeAlias = tuple[int, ...]  # which of the children go on together, asc
 
 @dataclass(frozen=True, eq=False)
 class AcceptedChildren(Frozen):
-    """What is accepted of the children of a node, and which of them go on with it."""
+    """What is accepted of the children of a node, by which of them go on with it."""
 
-    ways: tuple[Places, ...]  # the places that may go on
-    # tokens, which: (m,): the accepted token, and which of the ways; by ascending way
-    tokens: IntArray
-    which: IntArray
-    chances: Array  # (m,): whole numbers over the unit in exact arithmetic; floats are over 1
-    unit: int
+    ways: tuple[tuple[Places, IntArray, Array], ...]  # which, the tokens, their chances · unit
+    unit: int  # exact chances are whole numbers over it; of floats it is 1
 
     @classmethod
-    def of(cls, ways: Iterable[Places], law: Array) -> "AcceptedChildren":
-        """Return it from the chance of each token in a row for each way."""
-        which, tokens = np.nonzero(law > 0)
-        chances, unit = law[which, tokens], 1
-        if is_exact(law):
-            chances, unit = over_one_denominator(chances)
-        return cls(tuple(ways), tokens, which, chances, unit)
+    def of(cls, laws: Mapping[Places, Array]) -> "AcceptedChildren":
+        """Return it from the chance of each token, (n,), by which go on."""
+        whole, unit = over_one_denominator(np.array(list(laws.values())))
+        tokens = [np.flatnonzero(law > 0) for law in whole]
+        ways = zip(laws, tokens, map(np.ndarray.__getitem__, whole, tokens), strict=True)
+        return cls(tuple(ways), int(unit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,53 +125,36 @@ class Node(Frozen):
         return accepted, rejected
 
     def accepted(self, alike: bool) -> AcceptedChildren:
-        """Return what is accepted, and which children go on; how many, if all are ``alike``."""
-        if alike:
-            return self._by_count
-        return self._by_places
+        """Return what is accepted, and which children go on: the first ones if ``alike``."""
+        return self._alike if alike else self._apart
 
     @cached_property
-    def _by_count(self) -> AcceptedChildren:
-        law = self._count_law
-        return AcceptedChildren.of((tuple(range(count)) for count in range(1, len(law) + 1)), law)
-
-    @property
-    def _count_law(self) -> Array:
-        """What is accepted, by how many children go on, in a row for each number."""
+    def _alike(self) -> AcceptedChildren:
         if not self.merges:
-            return self.rule.accepted().by_token[None]
+            return AcceptedChildren.of({(0,): self.rule.accepted().by_token})
         try:
-            return self.rule.accepted().counted.accepted
+            counted = self.rule.accepted().counted.accepted
         except NotExactError:
-            law = zeros((self.rule.k, self.rule.law.n), like=self.rule.target)
-            for (token, places), chance in self.enumerated[0].items():
-                law[len(places) - 1, token] += chance
-            return law
+            return self._enumerated(lambda places: tuple(range(len(places))))
+        return AcceptedChildren.of({tuple(range(i)): law for i, law in enumerate(counted, 1)})
 
     @cached_property
-    def _by_places(self) -> AcceptedChildren:
-        if not self.merges:
-            return AcceptedChildren.of(
-                ((place,) for place in range(self.rule.k)), self._by_position
-            )
-        enumerated, _ = self.enumerated
-        ways = sorted({places for _, places in enumerated})
-        rows = {places: row for row, places in enumerate(ways)}
-        law = zeros((len(ways), self.rule.law.n), like=self.rule.target)
-        for (token, places), chance in enumerated.items():
-            law[rows[places], token] = chance
-        return AcceptedChildren.of(ways, law)
-
-    @property
-    def _by_position(self) -> Array:
-        """What is accepted, by the first draft that it is: (k, n)."""
+    def _apart(self) -> AcceptedChildren:
         try:
-            return self.rule.accepted().by_position_and_token
+            if not self.merges:
+                by_position = self.rule.accepted().by_position_and_token
+                return AcceptedChildren.of({(i,): law for i, law in enumerate(by_position)})
         except NotExactError:
-            law = zeros((self.rule.k, self.rule.law.n), like=self.rule.target)
-            for (token, (place, *_)), chance in self.enumerated[0].items():
-                law[place, token] += chance
-            return law
+            pass
+        return self._enumerated(lambda places: places)
+
+    def _enumerated(self, going: Callable[[Places], Places]) -> AcceptedChildren:
+        """Return what is accepted, by enumerating the drafts."""
+        laws: dict[Places, Array] = {}
+        for (token, places), chance in self.enumerated[0].items():
+            none = zeros(self.rule.law.n, like=self.rule.target)
+            laws.setdefault(going(places), none)[token] += chance
+        return AcceptedChildren.of(laws)
 
     @cached_property
     def acceptance(self) -> Number:

@@ -109,13 +109,7 @@ def read(ledger: Ledger, call: Call) -> Any:
     if values.size != 1:
         raise ledger.chance.refused(f"it reads {values.size} random numbers as one")
     value = values.item()
-    reader = _READERS.get(call.name)
-    return value if reader is None else reader(value)
-
-
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "__float__": float, "__int__": int, "__bool__": bool, "__index__": lambda x: x.__index__()
-}  # fmt: skip
+    return value if call.name == "item" else getattr(value, call.name)()
 
 
 def accumulated(function: Callable[..., Any]) -> Rule:

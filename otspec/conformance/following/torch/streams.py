@@ -8,7 +8,7 @@ import numpy as np
 
 from otspec.chance import Branch
 from otspec.conformance.following.order import Chosen, Pending, distinct
-from otspec.conformance.following.streams import Stream, Streams
+from otspec.conformance.following.streams import Stream, streams
 from otspec.conformance.following.symbols import exponential_number, uniform_number
 from otspec.rules import GumbelCoupling
 
@@ -34,7 +34,7 @@ class TorchStreams:
 
     def __init__(self, chance: Branch) -> None:
         self.chance = chance
-        self._streams = Streams()
+        self._streams = streams()
         self._default: Stream | None = None
         self._now: Stream | None = None
         self._others: dict[int, _Known] = {}

@@ -1,0 +1,118 @@
+"""Faults of rare calls: logits far from 0, rows beside certain ones, few rows, many tokens."""
+
+import numpy as np
+import pytest
+from small_verifiers import drawn
+
+from otspec.batch import recursive_rejection
+from otspec.conformance import check
+from otspec.conformance.cases import library
+from otspec.conformance.cases.kinds import Block, Tokens, Tree
+
+QUICK = {"shape": 1, "detect": 0.1, "coarse": 0.3, "vocabulary": 67, "entries": 64}
+
+
+def right(draft, target, drafts, rng):
+    rows = (np.asarray(each, dtype=float) for each in (draft, target))
+    rows = [each / each.sum(axis=1, keepdims=True) for each in rows]
+    return recursive_rejection(*rows, drafts, rng.random((len(drafts), drafts.shape[1] + 1))).token
+
+
+def kept_if(condition):
+    """A verifier that just keeps the first draft where a condition holds."""
+
+    def verify(draft, target, drafts, rng):
+        wrong = condition(draft, target)
+        return np.where(wrong, drafts[:, 0], right(draft, target, drafts, rng))
+
+    return verify
+
+
+def with_lengths(condition):
+    """The same, of how many drafts count."""
+
+    def verify(draft, target, drafts, lengths, rng):
+        answer = np.where(lengths > 0, right(draft, target, drafts, rng),
+                          drawn(target, rng.random(len(target))))  # fmt: skip
+        return np.where(condition(lengths), drafts[:, 0], answer)
+
+    return verify
+
+
+def weights_for_probabilities(draft_logits, target_logits, drafts, rng):
+    """Probabilities are powers of logits, as if their sum were 1."""
+    draft, target = (np.exp(each.astype(float)) for each in (draft_logits, target_logits))
+    row, first = np.arange(len(drafts)), drafts[:, 0]
+    kept = rng.random(len(drafts)) * draft[row, first] < target[row, first]
+    rest = np.maximum(target - draft, 0)
+    rest = np.where(rest.sum(axis=1, keepdims=True) > 0, rest, target)
+    return np.where(kept, first, drawn(rest, rng.random(len(drafts))))
+
+
+def powers(draft_logits, target_logits, drafts, rng):
+    """The largest logit is not taken off, in float32."""
+    with np.errstate(all="ignore"):
+        rows = [np.exp(each) for each in (draft_logits, target_logits)]
+        rows = [np.nan_to_num(each / each.sum(axis=1, keepdims=True)) + 1e-9 for each in rows]
+    return right(*rows, drafts, rng)
+
+
+def softmax(logits, temperature):
+    weights = np.exp((logits - logits.max(axis=1, keepdims=True)) / temperature)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def greedy_calls(draft_logits, target_logits, drafts, temperatures, rng):
+    """In a call of greedy rows alone drafts are just kept."""
+    greedy = temperatures == 0
+    heat = np.where(greedy, 1, temperatures)[:, None]
+    token = right(softmax(draft_logits, heat), softmax(target_logits, heat), drafts, rng)
+    return np.where(greedy, drafts[:, 0] if greedy.all() else target_logits.argmax(axis=1), token)
+
+
+WRONG = {
+    "logits taken for logarithms": (weights_for_probabilities, {}),
+    "powers of large logits": (powers, {}),
+    "a call of greedy rows": (greedy_calls, {}),
+    "a certain row": (kept_if(lambda _, q: (q.max(axis=1) == 1).any() > (q.max(axis=1) == 1)), {}),
+    "a row of disjoint supports": (
+        kept_if(lambda p, q: (np.minimum(p, q).sum(axis=1) == 0).any() * (p.max(axis=1) < 1)),
+        {},
+    ),
+    "a uniform target": (kept_if(lambda _, q: q.max(axis=1) == q.min(axis=1)), {}),
+    "a multiple of blocks": (kept_if(lambda _, q: q.shape[1] % 32 == 0), {}),
+    "more than four tokens": (
+        kept_if(lambda _, q: (q > 0).sum(axis=1) > 4),
+        {"distinct": True, "shape": 1},
+    ),
+    "no drafts at all": (with_lengths(lambda lengths: lengths.max() == 0), {}),
+    "few rows": (kept_if(lambda _, q: 1 < len(q) < 8), {}),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_faults_of_odd_calls_are_found(name):
+    verifier, options = WRONG[name]
+    assert check(verifier, **QUICK | options).outcome == "failed"
+
+
+def test_right_verifiers_pass_odd_calls():
+    for verifier in (
+        right, with_lengths(lambda _: False),
+        lambda draft_logits, target_logits, drafts, rng: right(
+            softmax(draft_logits, 1), softmax(target_logits, 1), drafts, rng
+        ),
+    ):  # fmt: skip
+        assert check(verifier, **QUICK).passed
+
+
+def test_distinct_drafts_have_a_case_of_more_tokens():
+    counts = {
+        Tokens(3): [], Tokens(3, "without-replacement"): [6],
+        Tokens(8, "without-replacement"): [10],
+        Tree((-1, -1, 0), "without-replacement"): [6],
+        Tree((-1, *range(5)), "without-replacement"): [],  # of 6 ** 7 texts
+        Block.of_length(2): [],
+    }  # fmt: skip
+    for kind, wanted in counts.items():
+        assert [case.n for case in library.many_symbols(kind)] == wanted
