@@ -62,8 +62,7 @@ WRONG = {
 def test_patterns_of_shared_numbers_are_found_where_little_is_looked_at(name):
     make, pattern, fault = WRONG[name]
     report = check(make(pattern), shape=1, **COARSE_PAIRS)
-    (finding,) = [finding for finding in report.findings if finding.looks_like]
-    assert finding.looks_like == (fault,)
+    assert {finding.looks_like for finding in report.findings if finding.looks_like} == {(fault,)}
 
 
 @pytest.mark.parametrize("kind", KINDS)
