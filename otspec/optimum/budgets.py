@@ -143,7 +143,7 @@ class TotalVariation(Budget):
     words: ClassVar[str] = "total variation"
     proof: ClassVar[str] = (
         "The cut proves it: lossless rules accept at most target(A) + 1 - P(all drafts in A), and "
-        "a total variation adds at most its own value."
+        "a total variation of d adds at most d."
     )
 
     @classmethod
