@@ -123,10 +123,22 @@ def masked_after_warping(draft, target_logits, drafts, uniforms, allowed):
     return couple(draft, rows / rows.sum(-1, keepdims=True), drafts, uniforms)
 
 
-RIGHT = {"tokens": (tokens, apart, declared, masked), "block": (blocks,)}
+def first_rows_mask(draft, target_logits, drafts, uniforms, allowed):
+    return masked(draft, target_logits, drafts, uniforms, allowed[:1])
+
+
+def first_places_mask(draft, target_logits, drafts, uniforms, allowed):
+    return masked(draft, target_logits, drafts, uniforms, allowed[:, :1])
+
+
+def masked_blocks(draft, target_logits, drafts, uniforms, allowed):
+    return masked(draft, target_logits, drafts, uniforms, allowed)
+
+
+RIGHT = {"tokens": (tokens, apart, declared, masked), "block": (blocks, masked_blocks)}
 WRONG = {
     "tokens": (unwarped_target, as_one, unmasked, masked_after_warping),
-    "block": (others_temperature, warm_bonus, greedy_bonus, never_greedy),
+    "block": (others_temperature, warm_bonus, greedy_bonus, never_greedy, first_places_mask),
 }
 ALL = [
     pytest.param(kind, verifier, verifier in RIGHT[kind], id=verifier.__name__)
@@ -146,7 +158,15 @@ def test_all_are_judged_exactly(kind, verifier, right):
 
 @pytest.mark.parametrize(
     ("kind", "verifier", "right"),
-    [("block", blocks, True), ("block", others_temperature, False), ("tokens", declared, True)],
+    [
+        ("block", blocks, True),
+        ("block", others_temperature, False),
+        ("tokens", declared, True),
+        ("tokens", masked, True),
+        ("tokens", first_rows_mask, False),
+        ("block", masked_blocks, True),
+        ("block", first_places_mask, False),
+    ],
 )
 def test_rows_of_a_batch_have_settings_of_their_own(kind, verifier, right):
     report = check(verifier, kind=kind, shape=1, **QUICK)
@@ -212,6 +232,17 @@ def test_the_mask_forbids_the_likeliest_token_after_the_text():
     for pair in (table, (table[0][0], target[0])):
         (case,) = warped_cases({"a base": pair}, (ALLOWED,))
         assert case.name == "a base, masked"
-        assert case.allowed.tolist() == [[True, False, True]]
+        assert case.allowed[0, 0].tolist() == [True, False, True]
         assert case.target[0, 0] == pytest.approx([1 / 3, 0, 2 / 3])
         assert case.draft[0, 0] == pytest.approx([2 / 3, 1 / 6, 1 / 6])
+
+
+def test_the_mask_differs_between_rows_and_places():
+    """Forbidden is the likeliest, the second, ... of what the target may say there, if two are."""
+    (case,) = warped_cases({"a base": ((1, 1, 1, 1), (1, 4, 2, 0))}, (ALLOWED,))
+    forbidden = np.argmin(case.allowed, axis=-1)
+    assert (~case.allowed).sum(-1).tolist() == [[1] * 5] * 2
+    assert forbidden.tolist() == [[1, 2, 0, 1, 2], [2, 0, 1, 2, 0]]
+    np.testing.assert_allclose(case.target[1, :2], [[0.2, 0.8, 0, 0], [0, 2 / 3, 1 / 3, 0]])
+    (case,) = warped_cases({"a base": ((1, 1), (1, 0))}, (ALLOWED,))
+    assert case.allowed.all()

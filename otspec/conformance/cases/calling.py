@@ -177,9 +177,8 @@ class Verifier(Frozen):
             given = warping.logits_given(case, rows, plain)
             made |= {name: self.form.own(values) for name, values in given.items()}
         if warping.ALLOWED in self.wanted:
-            shape = rows["target"].shape
-            allowed = warping.allowed_given(case, sample.variants, shape)
-            made[warping.ALLOWED] = self.form.own(allowed, "bool")
+            allowed = kind.arrays(warping.masks(case), sample)["target"]
+            made[warping.ALLOWED] = self.form.own(warping.allowed_given(case, allowed), "bool")
         return made
 
     def settings_of(self, case: Case, variants: IntArray) -> dict[str, Any]:

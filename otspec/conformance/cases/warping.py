@@ -44,14 +44,14 @@ class Warped(Case):
 
     draft_logits: Array  # (variants, n + 1, n)
     target_logits: Array
-    allowed: Array  # (variants, n), bool: what the grammar allows; before all else
+    allowed: Array  # (variants, n + 1, n), bool: what the grammar allows; before all else
     settings: tuple[Mapping[str, Any], ...]  # of the target, for each variant
     draft_settings: tuple[Mapping[str, Any], ...]
 
     @property
     def raw(self) -> dict[str, Array]:
         """The distributions before warping, and those of the target without its mask."""
-        masked = np.where(self.allowed[:, None], self.target_logits, -np.inf)
+        masked = np.where(self.allowed, self.target_logits, -np.inf)
         return {
             "draft": of_logits(self.draft_logits, {}),
             "target": of_logits(masked, {}),
@@ -69,7 +69,7 @@ class Warped(Case):
             target=begun(self.target),
             draft_logits=begun(self.draft_logits),
             target_logits=begun(self.target_logits),
-            allowed=np.repeat(self.allowed, count, axis=0),
+            allowed=begun(self.allowed),
             settings=_repeated(self.settings, count),
             draft_settings=_repeated(self.draft_settings, count),
         )
@@ -92,8 +92,8 @@ def neutral(case: Case) -> Case:
 
 def warped_by(case: Case, pairs: Sequence[Pair], logits: Array) -> Warped:
     """Return a case whose variants are warped by their own settings; these are target's logits."""
-    allowed = np.ones((case.variants, case.n), dtype=bool)
-    return _of_logits(case, pairs, shifted_logits(case, "draft"), logits, allowed)
+    draft = shifted_logits(case, "draft")
+    return _of_logits(case, pairs, draft, logits, np.ones_like(logits, dtype=bool))
 
 
 def _of_logits(
@@ -101,7 +101,7 @@ def _of_logits(
 ) -> Warped:
     """Return a case with logits in place of its rows, what is allowed, and other fields."""
     given = {each.name: getattr(case, each.name) for each in fields(Case)}
-    masked = np.where(allowed[:, None], target, -np.inf)
+    masked = np.where(allowed, target, -np.inf)
     settings, draft_settings = zip(*pairs, strict=True)
     given |= {"draft": _each(draft, draft_settings), "target": _each(masked, settings)}
     return Warped(
@@ -188,10 +188,9 @@ def warped_cases(bases: Mapping[str, Any], wanted: Sequence[str]) -> Iterator[Ca
                 pairs.append((target, draft))
         if ALLOWED in wanted:
             for pair in [*pairs[:1], ({}, {})]:
-                if set().union(*pair) <= {
-                    "temperature"
-                }:  # others keep other tokens of what is left
-                    yield _warped(small, [pair], mask=True)
+                # Other settings keep other tokens of what is left.
+                if set().union(*pair) <= {"temperature"}:
+                    yield _warped(small, [pair] * 2, mask=True)
         groups = [[pair] for pair in pairs]
         if each and pairs:  # the last rows are greedy, if a temperature is asked for
             groups = [[*pairs, ({}, {})], pairs[-1:]]
@@ -224,13 +223,20 @@ def logits_of(rows: Array) -> Array:
 
 
 def _warped(small: Case, pairs: Sequence[Pair], mask: bool = False) -> Warped:
-    """Return a case of one variant for each pair of settings; a mask forbids a likely token."""
+    """Return a case of one variant for each pair of settings.
+
+    A mask forbids one likely token: another one in each variant, and after each symbol.
+    """
     draft, target = (
         np.repeat(shifted_logits(small, model), len(pairs), axis=0) for model in SHIFTS
     )
-    allowed = np.ones((len(pairs), small.n), dtype=bool)
+    allowed = np.ones_like(target, dtype=bool)
     if mask:
-        allowed[:, np.argmax(small.target[0, 0])] = False
+        for variant, after in np.ndindex(allowed.shape[:2]):
+            likeliest = np.argsort(-target[variant, after], kind="stable")
+            count = np.isfinite(target[variant, after]).sum()
+            if count > 1:
+                allowed[variant, after, likeliest[(variant + after) % count]] = False
     words = words_of(pairs) + ", masked" * mask
     name = f"{small.name}, {words.removeprefix(', ')}"
     return _of_logits(small, pairs, draft, target, allowed, name=name)
@@ -248,7 +254,7 @@ def _far() -> Warped:
     shifts = np.array([FAR, -FAR])[:, None, None]
     rows = ((1.0, 2.0, -1.5), (2.0, 1.0, 0.0))
     target, draft = (np.broadcast_to(row, (2, 4, 3)) + shifts for row in rows)
-    return _of_logits(small, [({}, {})] * 2, draft, target[::-1], np.ones((2, 3), dtype=bool))
+    return _of_logits(small, [({}, {})] * 2, draft, target[::-1], np.ones((2, 4, 3), dtype=bool))
 
 
 def _each(logits: Array, settings: Sequence[Mapping[str, Any]]) -> Array:
@@ -291,10 +297,13 @@ def settings_given(case: Case, variants: IntArray, wanted: Sequence[str]) -> dic
     return found
 
 
-def allowed_given(case: Case, variants: IntArray, shape: tuple[int, ...]) -> Array:
-    """Return the mask over tokens, of the shape of the target's rows."""
-    free = np.ones((case.variants, case.n + 1), dtype=bool)
-    if isinstance(case, Warped):
-        free[:, :-1] = case.allowed
-    rows = free[variants][:, case.symbols]
-    return np.repeat(rows[:, None], shape[1], axis=1) if len(shape) == 3 else rows
+def masks(case: Case) -> Case:
+    """Return a case whose target is the mask, 1 for what is allowed."""
+    allowed = case.allowed if isinstance(case, Warped) else np.ones_like(case.target)
+    return replace(case, target=allowed.astype(float))
+
+
+def allowed_given(case: Case, rows: Array) -> Array:
+    """Return the mask over tokens; all tokens without a symbol are allowed."""
+    wide = np.append(rows, np.ones((*rows.shape[:-1], 1)), axis=-1)
+    return wide[..., case.symbols] > 0
