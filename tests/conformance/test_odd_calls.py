@@ -1,5 +1,8 @@
 """Faults of rare calls: logits far from 0, rows beside certain ones, few rows, many tokens."""
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from small_verifiers import drawn
@@ -7,7 +10,11 @@ from small_verifiers import drawn
 from otspec.batch import recursive_rejection
 from otspec.conformance import check
 from otspec.conformance.cases import library
+from otspec.conformance.cases.arrays import Form
+from otspec.conformance.cases.calling import Verifier
+from otspec.conformance.cases.cases import memoryless, spread
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
+from otspec.conformance.evidence.batches import AmongTokens
 
 QUICK = {"shape": 1, "detect": 0.1, "coarse": 0.3, "vocabulary": 67, "entries": 64}
 
@@ -116,3 +123,70 @@ def test_distinct_drafts_have_a_case_of_more_tokens():
     }  # fmt: skip
     for kind, wanted in counts.items():
         assert [case.n for case in library.many_symbols(kind)] == wanted
+
+
+def corrected(residual, uniforms=lambda u: u):
+    """A verifier of one draft whose residual, or random number for it, is another."""
+
+    def verify(draft, target, drafts, rng):
+        rows, first = np.arange(len(drafts)), drafts[:, 0]
+        rest = residual(np.maximum(target.astype(float) - draft, 0))
+        rest = np.where(rest.sum(axis=1, keepdims=True) > 0, rest, target)
+        kept = rng.random(len(drafts)) * draft[rows, first] < target[rows, first]
+        return np.where(kept, first, drawn(rest, uniforms(rng.random(len(drafts)))))
+
+    return verify
+
+
+def largest(count):
+    """Keep the first of the largest weights of rows of many tokens."""
+
+    def cut(rest):
+        if rest.shape[1] <= count:
+            return rest
+        order = np.argsort(-rest, axis=1, kind="stable")
+        return np.where(np.argsort(order, axis=1) < count, rest, 0)
+
+    return cut
+
+
+@pytest.mark.parametrize(
+    ("verifier", "outcome"),
+    [
+        (corrected(lambda rest: rest), "passed"),
+        (corrected(largest(64)), "failed"),
+        (corrected(lambda rest: rest, lambda u: np.floor(u * 2**7) / 2**7), "failed"),
+    ],
+    ids=["right", "largest tokens only", "random numbers of 7 bits"],
+)
+def test_tokens_that_are_equally_likely_are_told_apart(verifier, outcome):
+    """The total variation is above 0.3: a third of all drafts is rejected, and few tokens come."""
+    report = check(verifier, **QUICK | {"coarse": 0.15, "vocabulary": 4_099})
+    assert report.outcome == outcome
+    assert {(each.case, each.statistic) for each in report.findings} <= {
+        ("all positive, spread over 4,099 tokens, one by one", "law of the first token, by tokens")
+    }
+
+
+def test_tokens_are_chosen_before_and_in_a_number_that_is_known():
+    """Of 5 symbols of 32 tokens two each are chosen: those that are always said, where some are."""
+    case = replace(spread(memoryless("", np.ones(5), np.arange(1, 6)), 160), name="a case")
+    said = np.array([0, 31, 32, 63, 64])
+
+    def verify(draft, target, drafts, rng):
+        return rng.choice(said, size=len(drafts))
+
+    made = Verifier(verify, Form("numpy", "float64", "cpu"))
+    rng = np.random.default_rng(0)
+    batches = AmongTokens(made, Tokens(1), case, made.randomness(0), rng)
+    chosen = np.flatnonzero(batches.parts < 5)
+    assert batches.parts[chosen].tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    assert set(said) <= set(chosen)
+    assert (batches.parts % 5 == np.arange(160) // 32).all()
+    # Each symbol's probability (1 to 5 fifteenths) goes to 2 and 30 of its 32 tokens.
+    (law,) = AmongTokens.statistics(Tokens(1), case)
+    wanted = [Fraction(k * count, 15 * 32) for count in (2, 30) for k in range(1, 6)]
+    np.testing.assert_allclose(law.expected, [*map(float, wanted), 0], rtol=1e-15)
+    assert law.labels[0] == "a token said often in earlier calls of 0 to 31"
+    assert law.labels[9] == "another token of 128 to 159"
+    assert law.counts(batches(100)).tolist()[5:] == [0] * 6

@@ -87,6 +87,7 @@ NOT_WALKED = {
             "KernelBatches",
             "StepBatches",
             "SingleRows",
+            "AmongTokens",
             "FewRows",
             "BesideRejected",
             "BesideOthers",

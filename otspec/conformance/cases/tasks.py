@@ -27,6 +27,7 @@ from otspec.conformance.cases.warping import (
 )
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import (
+    AmongTokens,
     BesideOthers,
     BesideRejected,
     FewRows,
@@ -126,6 +127,7 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     verifier.check_kind(kind)
     uneven = verifier.uneven
     cases = library.cases_of(kind, vocabulary, uneven)
+    dense = [replace(it, name=f"{it.name}, one by one") for it in cases if it.sizes.max() > 1]
     shared = memoryless("shared", *library.SHARED)
     if not cases:
         raise ValueError(
@@ -145,6 +147,7 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         *_pairs(verifier, kind, library.taken_cases(kind, [shared], uneven), DEPENDENT),
         *(Task(verifier, kind, case, case, SingleRows) for case in single),
         *(Task(verifier, kind, case, case, FewRows) for case in few),
+        *(Task(verifier, kind, case, case, AmongTokens, large=True) for case in dense),
         *_long_calls(verifier, kind, differing, vocabulary, entries),
     ]
 

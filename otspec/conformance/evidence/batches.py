@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from otspec._base import Frozen, IntArray
+from otspec._base import Frozen, IntArray, cached_property
 from otspec.auditing.sandbox import attempt
 from otspec.conformance.cases.arrays import plain
 from otspec.conformance.cases.calling import Randomness, Verifier, copied, written
@@ -17,6 +17,7 @@ from otspec.conformance.cases.library import MOST_TEXTS
 from otspec.conformance.evidence.statistics import (
     Statistic,
     TextsOnly,
+    among_tokens,
     fine_counts,
     text_statistics,
 )
@@ -24,6 +25,9 @@ from otspec.conformance.evidence.trial import FaultError
 
 MOST_COUNTED = 1 << 12  # most rows that are counted in a call of very many
 APART = 8  # rows of a batch for one that is counted: others reach it after so many steps at least
+CHOSEN = 16  # one in so many tokens is chosen
+EARLIER = 1 << 11  # rows that tokens are chosen from
+AT_ONCE = 32  # of them in each call
 PROBE = 64  # rows of the batch that shows whether a verifier writes to its arrays
 
 
@@ -89,12 +93,17 @@ class KernelBatches(Frozen):
 
     def verified(self, sample: Sample, corrections: Any = None) -> tuple[Answer, Any]:
         """Return what the verifier says of drafts, and what it is handed with the next block."""
+        answer, corrections = self.returned(sample, corrections)
+        return read_answer(answer, self.kind, self.case, sample, self.marked), corrections
+
+    def returned(self, sample: Sample, corrections: Any = None) -> tuple[Any, Any]:
+        """Return what the verifier says of drafts as it says it, and what it is handed next."""
         given = self.verifier.given(self.kind, self.case, sample, self.randomness, corrections)
         found, crash = attempt(self.verifier.raw, given)
         if crash is not None:
             raise FaultError("call", f"the verifier {crash.what}", crash.traceback)
         answer, corrections = self.verifier.parted(found)
-        return read_answer(plain(answer), self.kind, self.case, sample, self.marked), corrections
+        return plain(answer), corrections
 
 
 class SingleRows(KernelBatches):
@@ -127,6 +136,47 @@ class FewRows(KernelBatches):
         """Return drafts at the same places of each row."""
         sample = super().drawn(rows)
         return sample._replace(there=np.repeat(sample.there[:1], rows, axis=0))
+
+
+class AmongTokens(KernelBatches):
+    """First tokens of texts in a large vocabulary, by what earlier calls said.
+
+    Of each symbol's tokens a fixed number is chosen: those that earlier calls said most often, and
+    others at random. Given the choice, later calls of a correct verifier are independent of it and
+    have the target's law, so they say a chosen token with a probability that is known before.
+    """
+
+    calls = 2  # about as many rows come before as are counted
+
+    @classmethod
+    def statistics(cls, _kind: Kind, case: Case) -> list[Statistic]:
+        """Return the law of the first token: its symbol, and whether it is a chosen one."""
+        return [among_tokens(case, case.sizes // CHOSEN)]
+
+    def __call__(self, size: int) -> IntArray:
+        """Return how often each part of a symbol came, and a token of probability 0."""
+        found = self.parts[self.first(self.drawn(size))]
+        return np.bincount(found, minlength=2 * self.case.n + 1)[None]
+
+    @cached_property
+    def parts(self) -> IntArray:
+        """Each token's symbol if it is chosen, or n more, shape (vocabulary,)."""
+        case = self.case
+        often = self.rng.random(case.vocabulary)  # equal ones in a random order
+        for _ in range(EARLIER // AT_ONCE):
+            np.add.at(often, self.first(self.drawn(AT_ONCE)), 1)
+        parts = case.symbols + case.n
+        for symbol, count in enumerate(case.sizes // CHOSEN):
+            tokens = np.flatnonzero(case.symbols == symbol)
+            parts[tokens[np.argsort(-often[tokens])[:count]]] = symbol
+        return parts
+
+    def first(self, sample: Sample) -> IntArray:
+        """Return the first token of each text, shape (size,)."""
+        case = replace(self.case, symbols=np.arange(self.case.vocabulary))
+        answer, _ = self.returned(sample)
+        tokens = sample._replace(drafts=sample.tokens)
+        return read_answer(answer, self.kind, case, tokens, self.marked).texts[:, 0]
 
 
 class BesideRejected(KernelBatches):

@@ -75,6 +75,23 @@ def text_statistics(kind: Looked, case: Case) -> list[Statistic]:
     return [_of_beginnings(kind, case, length) for length in range(1, kind.length + 1)]
 
 
+def among_tokens(case: Case, chosen: IntArray) -> Statistic:
+    """Return the law of the first token: its symbol, and whether it is one of those chosen."""
+    # case: of one pair of models. chosen: (n,), how many of each symbol's tokens, all equally
+    # likely, are chosen.
+    share, last = chosen / case.sizes, np.cumsum(case.sizes) - 1
+    first = case.target[0, 0]
+    law = np.concatenate([first * share, first * (1 - share)])
+    kinds = ("a token said often in earlier calls", "another token")
+    return _statistic(
+        "law of the first token, by tokens",
+        np.arange(2 * case.n)[None],
+        law,
+        tuple(f"{kind} of {end + 1 - size} to {end}" for kind in kinds
+              for end, size in zip(last.tolist(), case.sizes.tolist(), strict=True)),
+    )  # fmt: skip
+
+
 def dependence(ways: tuple[tuple[str, str], ...]) -> Statistic:
     """Return the law of whether two of a kind agree more or less than others do, in each way."""
     return Statistic(
