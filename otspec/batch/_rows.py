@@ -1,7 +1,9 @@
 """Arguments row by row: what machine code takes, and how a loop over them is run."""
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -9,8 +11,14 @@ import numpy as np
 
 from otspec.batch._array_api.library import Array
 
-_SHARED = 1 << 21
-"""Numbers from which on rows are shared among threads: starting these takes less than they save."""
+_SHARED = 2_000_000
+"""Numbers from which on rows are shared among threads: waking these takes less than they save."""
+
+
+@lru_cache(maxsize=1)
+def _pool(threads: int, process: int) -> ThreadPoolExecutor:
+    """Return threads that stay, since to start them takes longer than many calls."""
+    return ThreadPoolExecutor(threads, f"otspec-{process}")
 
 
 class Rows(NamedTuple):
@@ -40,13 +48,12 @@ class Rows(NamedTuple):
         self, parts: int, loop: Callable[..., None], arrays: list[Array], more: tuple[Any, ...]
     ) -> None:
         edges = [self.number * part // parts for part in range(parts + 1)]
-        with ThreadPoolExecutor(parts) as pool:
-            running = [
-                pool.submit(loop, *(values[start:end] for values in arrays), *more)
-                for start, end in pairwise(edges)
-            ]
-            for part in running:
-                part.result()
+        own, *others = ([values[a:b] for values in arrays] for a, b in pairwise(edges))
+        pool = _pool(len(others), os.getpid())
+        running = [pool.submit(loop, *part, *more) for part in others]
+        loop(*own, *more)
+        for part in running:
+            part.result()
 
     def joined(self, *numbers: Array) -> "Rows":
         """Return the same with more arguments, arrays of NumPy with an entry for each row."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -213,6 +216,31 @@ def test_threads_share_the_rows_of_tensors(monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: 7)
     found = batch.recursive_rejection(*tensors(arguments))
     agree([part.numpy() for part in found], wanted)
+
+
+FORKED = """
+import os, signal, numpy as np, torch
+from otspec import batch
+from otspec.batch import _rows
+
+_rows._SHARED = 1
+torch.set_num_threads(2)
+draft, target = torch.from_numpy(np.random.default_rng(0).dirichlet(np.ones(9), (2, 40)))
+given = draft, target, torch.zeros((40, 1), dtype=torch.int64), torch.full((40, 2), 0.5)
+wanted = batch.maximal_coupling(*given).token
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    os._exit(not torch.equal(batch.maximal_coupling(*given).token, wanted))
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
+def test_a_process_that_forks_off_has_threads_of_its_own():
+    library("torch")
+    quiet = "-Wignore::DeprecationWarning"  # Python warns of forks where threads run
+    subprocess.run([sys.executable, quiet, "-c", FORKED], check=True, timeout=120)
 
 
 def test_machine_code_that_is_kept_is_that_of_all_its_sources(tmp_path):

@@ -45,15 +45,20 @@ def test_rules_against_one_pass(vocabulary, rows, k, report_ratio):
         assert goal is None or measured.ratio < NOISE * goal
 
 
-def test_rules_from_logits_against_a_copy(report_ratio):
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rules_from_logits_against_a_copy(threads, report_ratio, monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     for name, arguments in problems(128_256, 32, 4).items():
         if name not in COPIES:
             continue
         models, room = [np.log(rows) for rows in arguments[:2]], np.empty_like(arguments[0])
+        given = [torch.from_numpy(np.ascontiguousarray(part)) for part in (*models, *arguments[2:])]
         measured = report_ratio(
-            f"batch.from_logits, {name}, float32 (32, 128,256), k = {arguments[2].shape[-1]}",
-            lambda name=name, given=(*models, *arguments[2:]): batch.from_logits(name, *given),
-            "a copy of both inputs",
+            f"batch.from_logits, {name}, float32 (32, 128,256), k = {arguments[2].shape[-1]}, "
+            f"threads: {threads}",
+            lambda name=name, given=given: batch.from_logits(name, *given),
+            "a copy of both inputs by one thread",
             lambda models=models, room=room: [np.copyto(room, rows) for rows in models],
             f"at most {COPIES[name]}x",
             rounds=15,

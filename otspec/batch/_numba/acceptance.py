@@ -148,7 +148,8 @@ def pooled_selection(draft, target, found, k: int, grades: int) -> None:
 def pooled_selection_without_replacement(draft, target, found, k: int, grades: int) -> None:
     """Write Σ min(b, q), b the law of the selected draft."""
     counts, units = np.full(len(found), float(k)), np.ones((2, len(found)))
-    law = distinct.law_of(draft, target, units, counts, k, grades)
+    integral = distinct.integral_of(draft.dtype, k)
+    law = distinct.law_of(draft, target, units, counts, grades, *integral)
     _selected(draft, target, law.weights, found)
 
 

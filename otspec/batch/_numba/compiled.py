@@ -307,10 +307,3 @@ def split(uniform: float, chance: float) -> tuple[bool, float]:
     if uniform < chance:
         return True, uniform / chance
     return False, quotient(uniform - chance, 1 - chance, 0.0)
-
-
-@machine_code
-def write_counts(valid, counts) -> None:
-    """Write how many drafts of each row count."""
-    for row in range(valid.shape[0]):
-        counts[row] = valid[row].sum()

@@ -266,7 +266,7 @@ def read_overlaps(draft, target, scales, sums, first: int, last: int) -> None:
         overlaps(draft[row], target[row], PLAIN, own, sums[row, first:last])
 
 
-@machine_code
+@inner_code
 def read_drafts(draft, target, drafts, valid, pairs, units) -> None:
     """Write the draft's and the target's probability of each draft, (rows, k, 2)."""
     # Of one that does not count they are those of token 0.
@@ -277,7 +277,7 @@ def read_drafts(draft, target, drafts, valid, pairs, units) -> None:
             pairs[row, i, 0], pairs[row, i, 1] = both
 
 
-@machine_code
+@inner_code
 def draw_rest(
     draft, target, drafts, uniforms, valid, token, accepted, index, weights, units
 ) -> None:

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from otspec.batch._numba.compiled import clipped, fused, greater, inner_code, machine_code, quotient
+from otspec.batch._numba.compiled import clipped, fused, greater, inner_code, quotient
 from otspec.batch._numba.pooled.graded_pools import ABOVE, GRADE, INSIDE
 from otspec.batch._numba.pooled.heaviest import DRAFTED, WANTED
 
@@ -57,7 +57,6 @@ def _times_powers_of_two(values, shifted) -> None:
 
 
 _LONGEST = float(np.finfo(np.float64).max)
-_NOTHING = float(np.finfo(np.float64).epsneg)  # a chance that shows in no digit beside 1
 
 
 @inner_code
@@ -77,7 +76,7 @@ def highest_grade(heavy, light: float, count: float, factor: float, most: float)
     return min(grade, most)
 
 
-@machine_code
+@inner_code
 def write_knots(grades, kept, heavy, light, factor: float, pools, below) -> None:
     """Write the grades, the scaled draft mass above each knot, and what is below it."""
     # `kept` is Σ min(q, t p) over light tokens at the grades, scaled; `below` is (rows, m, h + 1),
@@ -103,7 +102,7 @@ def write_knots(grades, kept, heavy, light, factor: float, pools, below) -> None
             start, at_start = end, at_end
 
 
-@machine_code
+@inner_code
 def write_heights(pools, below, counts, moments, weights) -> None:
     """Write G at the knots of each row, and put in order what rounding has not."""
     last = pools.shape[2] - 1
@@ -139,16 +138,13 @@ def _write_inside(own, below, many: int, moments, weights) -> None:
     _write_powers(powers, below[:, -1], times, ends)
     exponentials(powers, numbers[0], shifted)
     for c in range(1, many):
-        for t in range(used):
-            numbers[c, t] = numbers[c - 1, t] * -greater(powers[t], LEAST) / c
+        _write_term(numbers[c], numbers[c - 1], powers, c)
     for i in range(below.shape[1] - 1):
         if below[:, i].any():
             _write_powers(powers, below[:, i], times, ends)
             exponentials(powers, missed, shifted)
             for c in range(many - 1, 0, -1):
-                for t in range(used):
-                    hit = numbers[c - 1, t] * (1 - missed[t])
-                    numbers[c, t] = numbers[c, t] * missed[t] + hit
+                _mix(numbers[c], numbers[c - 1], missed)
             for t in range(used):
                 numbers[0, t] *= missed[t]
     start = 0
@@ -159,6 +155,21 @@ def _write_inside(own, below, many: int, moments, weights) -> None:
                 fewer += numbers[c, t]
             own[INSIDE, j + 1] += shares[t] * fewer
         start = ends[j]
+
+
+@inner_code
+def _write_term(own, lower, powers, c: int) -> None:
+    """Write how likely a Poisson number is c, from how likely it is c − 1."""
+    share = 1 / c
+    for t in range(own.size):  # a loop by itself, which compilers make wide
+        own[t] = lower[t] * -greater(powers[t], LEAST) * share
+
+
+@inner_code
+def _mix(own, lower, share) -> None:
+    """Write share · own + (1 − share) · lower."""
+    for t in range(own.size):
+        own[t] = own[t] * share[t] + lower[t] * (1 - share[t])
 
 
 @inner_code
@@ -176,22 +187,23 @@ def _write_powers(powers, masses, times, ends) -> None:
 def _span(below, above: float, many: int, moments) -> tuple[int, int]:
     """Return from which node on enough arrivals may be below, and until where too few may be."""
     # Until a time x of the clock of what is below, k have counted with a chance of at most x^k/k!;
-    # by the clock of the light tokens alone, a Poisson number at least. No digit shows the others.
-    low, high, total = 0, moments.size, 0.0
+    # by the clock of the light tokens alone, a Poisson number at least. Chances below the first of
+    # the nodes are left out, as what is before it is.
+    low, high, total, nothing = 0, moments.size, 0.0, moments[0]
     if not above > 0:
         return 0, 0
     for mass in below:
         total += mass
     while low < high:
         middle = (low + high) // 2
-        if _last_term(moments[middle] / above * total, many) <= _NOTHING:
+        if _last_term(moments[middle] / above * total, many) <= nothing:
             low = middle + 1
         else:
             high = middle
     early, high = low, moments.size
     while low < high:
         middle = (low + high) // 2
-        if _fewer(moments[middle] / above * below[-1], many) > _NOTHING:
+        if _fewer(moments[middle] / above * below[-1], many) > nothing:
             low = middle + 1
         else:
             high = middle

@@ -22,7 +22,6 @@ from otspec.batch._numba.compiled import (
     machine_code,
     quotient,
     split,
-    write_counts,
 )
 from otspec.batch._numba.passes import draw_rest, locate, read_drafts
 from otspec.batch._numba.pooled.clock_pools import highest_grade, write_heights, write_knots
@@ -52,8 +51,8 @@ POOL = 2  # its pool
 AGAIN = 3  # the highest pool of the arrivals before it in the stage, −1 if there are none
 
 
-@machine_code
-def select(pools, tight, pairs, borders, lefts, uniforms, valid, factor: float, index) -> None:
+@inner_code
+def _select(pools, tight, pairs, borders, lefts, uniforms, valid, factor: float, index) -> None:
     """Write which draft of each row is selected and accepted, or −1."""
     # `pairs` are the draft's and the target's probability of each draft, `lefts` the draft mass off
     # the first ones; `borders` are the masses up to which tokens are light.
@@ -171,15 +170,26 @@ def verify(
     draft, target, drafts, uniforms, valid, token, accepted, index, grades: int, units
 ) -> None:
     """Select one of the drafts of a row by the pools of its arrivals, then couple it."""
+    integral = integral_of(draft.dtype, drafts.shape[1])
+    _verify(
+        draft, target, drafts, uniforms, valid, token, accepted, index, grades, units, *integral
+    )
+
+
+@machine_code
+def _verify(
+    draft, target, drafts, uniforms, valid, token, accepted, index, grades: int, units, moments,
+    shares, factor: float, highest: float,
+) -> None:  # fmt: skip
     rows, k = drafts.shape
     pairs, lefts, counts = np.empty((rows, k, 2)), np.empty((rows, k + 1)), np.empty(rows)
-    write_counts(valid, counts)
-    law = law_of(draft, target, units, counts, k, grades)
+    for row in range(rows):
+        counts[row] = valid[row].sum()
+    law = law_of(draft, target, units, counts, grades, moments, shares, factor, highest)
     read_lefts(draft, drafts, valid, law.sums, lefts, units)
     read_drafts(draft, target, drafts, valid, pairs, units)
-    select(law.pools, law.tight, pairs, law.borders, lefts, uniforms, valid, law.factor, index)
-    given = draft, target, drafts, uniforms, valid
-    draw_rest(*given, token, accepted, index, law.weights, units)
+    _select(law.pools, law.tight, pairs, law.borders, lefts, uniforms, valid, factor, index)
+    draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, law.weights, units)
 
 
 class Law(NamedTuple):
@@ -190,47 +200,39 @@ class Law(NamedTuple):
     weights: Array  # (rows, 3): what is drawn from after a rejection
     sums: Array  # (rows, ceil(V / 256)): of blocks of the draft
     borders: Array  # (rows,): what heavy tokens are above
-    factor: float
 
 
-def law_of(draft, target, units, counts, k: int, grades: int) -> Law:
-    """Return the law of each row for so many drafts, k at most."""
-    rows, size = draft.shape
-    library, moments, shares = _integral(draft.dtype, k)
-    sums, heavy = np.empty((rows, -(-size // BLOCK))), np.empty((rows, 2, MOST_HEAVY))
-    (borders, light), (scales, kept) = np.empty((2, rows)), np.empty((2, rows, grades))
-    read_heavy(draft, target, sums, heavy, borders, light, units)
-    highest, factor, single = library.highest, library.factor, draft.itemsize == 4
-    _write_grades(scales, heavy, light, counts, factor, highest, single)
-    read_light(draft, target, borders, factor, scales, kept, units)
-    pools, tight = np.empty((rows, KINDS, grades + 2)), np.empty(rows, np.int64)
-    below, weights = np.empty((rows, grades, MOST_HEAVY + 1)), np.empty((rows, 3))
-    write_knots(scales, kept, heavy, light, factor, pools, below)
-    write_heights(pools, below, counts, moments, shares)
-    _settle(pools, counts, factor, tight, weights)
-    return Law(pools, tight, weights, sums, borders, factor)
+def integral_of(dtype: np.dtype, k: int) -> tuple[Array, Array, float, float]:
+    """Return the nodes and the weights of the integral, the scale of masses, the largest number."""
+    library, moments, shares = _nodes(dtype, k)
+    return moments, shares, library.factor, library.highest
 
 
 @cache
-def _integral(dtype: np.dtype, k: int) -> tuple[Library, Array, Array]:
-    """Return how to compute with a dtype, and the nodes and the weights of the integral."""
+def _nodes(dtype: np.dtype, k: int) -> tuple[Library, Array, Array]:
     library = library_of(np.empty(0, dtype))
     return library, *nodes(library, k)
 
 
 @machine_code
-def _write_grades(
-    scales, heavy, light, counts, factor: float, highest: float, single: bool
-) -> None:
-    """Write the positive grades of each row."""
-    for row in range(counts.size):
+def law_of(
+    draft, target, units, counts, grades: int, moments, shares, factor: float, highest: float
+) -> Law:
+    """Return the law of each row for so many drafts."""
+    rows, size = draft.shape
+    sums, heavy = np.empty((rows, -(-size // BLOCK))), np.empty((rows, 2, MOST_HEAVY))
+    borders, light = np.empty(rows), np.empty(rows)
+    scales, kept = np.empty((rows, grades)), np.empty((rows, grades))
+    read_heavy(draft, target, sums, heavy, borders, light, units)
+    for row in range(rows):
         most = highest_grade(heavy[row], light[row], counts[row], factor, highest)
-        even_grades(scales[row], most, single)
-
-
-@machine_code
-def _settle(pools, counts, factor: float, tight, weights) -> None:
-    """Write the law of each row, the knot at its cut, and what is drawn from after rejection."""
-    for row in range(counts.size):
+        even_grades(scales[row], most, draft.itemsize == 4)
+    read_light(draft, target, borders, factor, scales, kept, units)
+    pools, tight = np.empty((rows, KINDS, grades + 2)), np.empty(rows, np.int64)
+    below, weights = np.empty((rows, grades, MOST_HEAVY + 1)), np.empty((rows, 3))
+    write_knots(scales, kept, heavy, light, factor, pools, below)
+    write_heights(pools, below, counts, moments, shares)
+    for row in range(rows):
         tight[row] = best_law(pools[row], factor)
         write_rest(pools[row], counts[row], weights[row])
+    return Law(pools, tight, weights, sums, borders)

@@ -46,7 +46,7 @@ def read_heavy(draft, target, sums, heavy, borders, light, units) -> None:
             heavy[row, WANTED, i] = wanted
 
 
-@machine_code
+@inner_code
 def read_lefts(draft, drafts, valid, sums, lefts, units) -> None:
     """Write the draft mass off the first drafts, for each number of them, (rows, k + 1)."""
     # The block of a draft is added up anew, without all of them; `sums`, the block sums of the
@@ -61,7 +61,7 @@ def read_lefts(draft, drafts, valid, sums, lefts, units) -> None:
             lefts[row, i + 1] = added(sums[row])
 
 
-@machine_code
+@inner_code
 def read_light(draft, target, borders, factor: float, scales, kept, units) -> None:
     """Write Σ min(target, scale·draft) over light tokens for the scales of each row, scaled."""
     real = draft.dtype.type
