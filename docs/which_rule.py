@@ -149,7 +149,7 @@ def one_tree() -> str:
         (words, _named("blocks", name, batch), iid[key], distinct[key])
         for key, (words, name, batch) in names.items()
     ]
-    found.append(("optimum with one correction token", "", iid[most], distinct[most]))
+    found.append(("optimum", "", iid[most], distinct[most]))
     return _table(("rule", "name", "keeps of i.i.d. drafts", "of distinct drafts"), found)
 
 
