@@ -53,3 +53,18 @@ def test_accept_knows_every_budget(capsys, option, budget):
 )
 def test_accept_refuses_what_is_no_budget(capsys, options, message):
     assert message in complaint(capsys, "accept", "0.5,0.3,0.2", "0.1,0.6,0.3", *options)
+
+
+BUDGETS = ("--total-variation", "--kullback-leibler", "--reverse-kullback-leibler", "--renyi")
+BEYOND_FLOATS = ("9" * 400, "-" + "9" * 400, "1e999", "9" * 400 + "/3", "1e999999999", "9" * 5000)
+
+
+@pytest.mark.parametrize("option", BUDGETS)
+@pytest.mark.parametrize("number", BEYOND_FLOATS, ids=lambda number: f"{number[:4]} {len(number)}")
+@pytest.mark.parametrize("exactly", [(), ("--exact",)])
+def test_accept_refuses_numbers_that_no_float_holds(capsys, option, number, exactly):
+    for value in (f"{number},1", f"2,{number}") if option == "--renyi" else (number,):
+        said = complaint(
+            capsys, "accept", "0.5,0.3,0.2", "0.1,0.6,0.3", f"{option}={value}", *exactly
+        )
+        assert said.startswith(f"otspec: {option} is ")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from otspec._base import Number, as_float, as_scalar, is_exact
+from otspec._base import Number, as_real, is_exact
 from otspec._base.tables import print_table, say
 from otspec.cli.shared import arguments, options, output, progress
 from otspec.cli.shared.different_models import PROVED, accept_models
@@ -56,12 +56,8 @@ def _option(name: str) -> str:
 
 
 def _read(text: str, option: str, target: Distribution) -> Number:
-    if is_exact(target):
-        return as_scalar(text.strip(), option)
-    try:
-        return float(as_scalar(text.strip(), option))
-    except ValueError:
-        return as_float(text.strip(), option)
+    number = as_real(text.strip(), option)
+    return number if is_exact(target) else float(number)
 
 
 @options.pair_command("2", of_models=accept_models)

@@ -10,7 +10,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base import Registry, as_choice, as_real, cached_property, shown, subclass_of
+from otspec._base import (
+    Registry,
+    as_choice,
+    as_float_above,
+    as_real,
+    cached_property,
+    shown,
+    subclass_of,
+)
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
 from otspec.chance import Chance
 from otspec.coupling import Coupling
@@ -110,6 +118,8 @@ def as_parameter(
     value: Any, name: str, like: Array, least: float, most: float, *, open_below: bool = False
 ) -> Number:
     """Return a rule's parameter, within its bounds, in the arithmetic of its distributions."""
+    if open_below and not is_exact(like):
+        return as_float_above(value, name, least, most)
     number = as_real(value, name, least, most, open_below=open_below)
     if not is_exact(like):
         return float(number)
