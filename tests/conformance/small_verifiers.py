@@ -54,3 +54,16 @@ def coupled(draft, target, drafts, rng):
         accepted = rng.random() * p[x] < q[x]
         tokens.append(int(x) if accepted else int(rng.choice(len(q), p=rest / rest.sum())))
     return np.array(tokens)
+
+
+def one_draft(draft, target, drafts, lengths, rng):
+    """Maximal coupling, without a draft a draw from the target; each row by itself."""
+    tokens = []
+    rows = draft.astype(float), target.astype(float), drafts, lengths
+    for p, q, (x, *_), length in zip(*rows, strict=True):
+        if length and rng.random() * p[x] < q[x]:
+            tokens.append(int(x))
+        else:
+            left = np.maximum(q - p, 0) if length and (q > p).any() else q
+            tokens.append(int(rng.choice(len(q), p=left / left.sum())))
+    return np.array(tokens)

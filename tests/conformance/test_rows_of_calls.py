@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_verifiers import coupled
+from small_verifiers import coupled, one_draft
 
 from otspec.batch import recursive_rejection
 from otspec.conformance import check
@@ -18,19 +18,6 @@ def of_row(which):
         return coupled(draft, target[[which] * len(target)], drafts, rng)
 
     return verify
-
-
-def one_draft(draft, target, drafts, lengths, rng):
-    """Maximal coupling, without a draft a draw from the target; each row by itself."""
-    tokens = []
-    rows = draft.astype(float), target.astype(float), drafts, lengths
-    for p, q, (x, *_), length in zip(*rows, strict=True):
-        if length and rng.random() * p[x] < q[x]:
-            tokens.append(int(x))
-        else:
-            left = np.maximum(q - p, 0) if length and (q > p).any() else q
-            tokens.append(int(rng.choice(len(q), p=left / left.sum())))
-    return np.array(tokens)
 
 
 def in_order(lengths, sign=1):

@@ -199,7 +199,7 @@ def test_cases_have_what_is_asked_for():
         *(f"a drafted token that the target never says, {words}"
           for words in ("temperature 0.6", "temperature 1.5, top_k 2", "temperature 2.0",
                         "temperature 0.25", "top_k 1", "top_k 3")),
-        *(f"no ties, {words}"
+        *(f"no ties, fewer drafts in some rows, {words}"
           for words in ("temperature 0.6", "temperature 1.5, top_k 2", "temperature 2.0",
                         "temperature 0.25", "top_k 1", "top_k 3")),
     ]  # fmt: skip

@@ -10,6 +10,7 @@ from otspec._base import Array, Frozen, IntArray, as_array, cached_property
 
 BEHIND = ("same", "garbage", "nan")
 """What may stand behind the drafts of a row: what would have been drafted, anything, or NaN."""
+FEWER = "fewer drafts in some rows"  # in the names of cases
 
 
 @dataclass(frozen=True, eq=False)

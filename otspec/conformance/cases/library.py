@@ -11,6 +11,7 @@ import numpy as np
 from otspec._base import children_of
 from otspec.conformance.cases.cases import (
     BEHIND,
+    FEWER,
     Case,
     embedded,
     memoryless,
@@ -90,7 +91,6 @@ TABLES = {  # the row after the text, and that after each symbol
 }
 SHARED = ((4, 4, 1, 1), (1, 1, 4, 4))  # the same random numbers mostly give the same answer
 DIFFER = "rows of a batch that differ"
-FEWER = "fewer drafts in some rows"
 BEHIND_WORDS = {"same": "", "garbage": ", garbage behind them", "nan": ", NaN behind them"}
 BORDERS = ((31, 32), (127, 128), (255, 256), (1023, 1024), (32_767, 32_768), (65_535, 65_536))
 """Tokens beside the borders of warps, blocks and 16 bits, of which the large cases have two."""
@@ -156,10 +156,11 @@ def many_symbols(kind: Kind) -> list[Case]:
 def settings_cases(kind: Kind, wanted: Sequence[str], uneven: bool) -> list[Case]:
     """Return the cases of a verifier that warps or masks the models itself."""
     names = ("all positive", "a drafted token that the target never says")
-    bases: dict[str, Any] = {name: ROWS[name] for name in names} | {"no ties": DIFFERENT}
+    bases: dict[str, Any] = {name: ROWS[name] for name in names}
     if kind.name != "tokens":
         bases |= {name: TABLES[name] for name in ("rows that depend on the text",)}
-    return taken_cases(kind, warped_cases(bases, wanted), uneven)
+    cases = warped_cases(bases | {"no ties": DIFFERENT}, wanted, uneven)
+    return taken_cases(kind, cases, uneven)
 
 
 def small_cases(kind: Kind) -> tuple[Case, ...]:

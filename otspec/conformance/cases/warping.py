@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from otspec._base import Array, IntArray, cached_property
-from otspec.conformance.cases.cases import Case, begun, memoryless, remembering
+from otspec.conformance.cases.cases import FEWER, Case, begun, memoryless, remembering
 from otspec.warping import warped
 
 WARPS = ("temperature", "top_k", "top_p", "min_p")
@@ -24,16 +24,24 @@ SHIFTS = {"draft": 0.5, "target": -1.25}  # of logits: a constant is no part of 
 FAR = 100.0  # of logits whose powers float32 does not hold, or holds without digits
 CLEAR = 0.02  # distance of top-p and min-p from other kept tokens, and of logits from ties
 
+# In all orders of the limits the same tokens are left; now one limit is stricter, now another.
 WARPINGS: tuple[dict[str, Any], ...] = (
     {"temperature": 0.6},
-    {"temperature": 1.5, "top_k": 2},
-    {"top_p": 0.7},
-    {"min_p": 0.3},
-    {"temperature": 2.0, "top_p": 0.8},
+    {"temperature": 1.5, "top_k": 2, "min_p": 0.3},
+    {"top_p": 0.7, "min_p": 0.6},
+    {"temperature": 2.0, "min_p": 0.6},
+    {"temperature": 2.0, "top_p": 0.64},
     {"temperature": 0.25},
     {"top_k": 1},
-    {"top_k": 3},
-    {"top_p": 0.45},
+    {"top_k": 3, "min_p": 0.6},
+    {"top_p": 0.45, "min_p": 0.3},
+)
+# Before a mask, each of the limits keeps other tokens of "no ties" than behind it.
+MASKED: tuple[dict[str, Any], ...] = (
+    {"temperature": 0.6},
+    {"top_k": 2},
+    {"top_p": 0.6},
+    {"min_p": 0.37},
 )
 GREEDY = {"temperature": 0.0}  # for rows of a batch only: many engines have another function for it
 
@@ -171,26 +179,26 @@ def clear(logits: Array, settings: Mapping[str, Any]) -> bool:
     return bool((np.where(kept, -np.inf, logits).max(axis=-1) < least - CLEAR).all())
 
 
-def warped_cases(bases: Mapping[str, Any], wanted: Sequence[str]) -> Iterator[Case]:
-    """Yield cases for a verifier that asks for logits, settings or a mask."""
-    each, plain, apart = _asked(wanted)
-    # The draft is warped as the target is, if a verifier has its logits; else it is what it is.
-    alike = "draft_logits" in wanted
-    tried = [*WARPINGS, *([GREEDY] if each else [])]
-    for name, base in bases.items():
+def warped_cases(
+    bases: Mapping[str, Any], wanted: Sequence[str], uneven: bool = False
+) -> Iterator[Case]:
+    """Yield cases for a verifier that asks for logits, settings or a mask.
+
+    The last base is that of masks beside settings, and of rows of fewer drafts if there may be any.
+    """
+    each, _, _ = _asked(wanted)
+    for place, (name, base) in enumerate(bases.items(), start=1):
         small = memoryless(name, *base) if np.ndim(base[0]) == 1 else remembering(name, *base)
-        pairs: list[Pair] = []
-        for place, options in enumerate(tried):
-            target = _taken(options, plain)
-            draft = _taken(tried[place - 1], apart) if apart else target if alike else {}
-            fits = clear(logits_of(small.target), target) and clear(logits_of(small.draft), draft)
-            if (target or draft) and fits and (target, draft) not in pairs:
-                pairs.append((target, draft))
+        hard = place == len(bases)
+        if hard and uneven:
+            small = replace(small, name=f"{name}, {FEWER}", uneven=True)
+        pairs = _pairs_of(small, wanted, (*WARPINGS, *([GREEDY] if each else [])))
         if ALLOWED in wanted:
-            for pair in [*pairs[:1], ({}, {})]:
-                # Other settings keep other tokens of what is left.
-                if set().union(*pair) <= {"temperature"}:
-                    yield _warped(small, [pair] * 2, mask=True)
+            tried = (*MASKED, *([GREEDY] if each else [])) if hard else ()
+            under = [*_pairs_of(small, wanted, tried), ({}, {})]
+            for group in [under] if each else [[pair] for pair in under]:
+                # One mask forbids the likeliest token, one the next.
+                yield _warped(small, [pair for pair in group for _ in range(2)], mask=True)
         groups = [[pair] for pair in pairs]
         if each and pairs:  # the last rows are greedy, if a temperature is asked for
             groups = [[*pairs, ({}, {})], pairs[-1:]]
@@ -198,6 +206,21 @@ def warped_cases(bases: Mapping[str, Any], wanted: Sequence[str]) -> Iterator[Ca
             yield _warped(small, group)
     if set(LOGITS) & set(wanted):
         yield _far()
+
+
+def _pairs_of(small: Case, wanted: Sequence[str], tried: Sequence[Mapping[str, Any]]) -> list[Pair]:
+    """Return what of some settings a verifier asks for, where they are clear on a case."""
+    _, plain, apart = _asked(wanted)
+    # The draft is warped as the target is, if a verifier has its logits; else it is what it is.
+    alike = "draft_logits" in wanted
+    pairs: list[Pair] = []
+    for place, options in enumerate(tried):
+        target = _taken(options, plain)
+        draft = _taken(tried[place - 1], apart) if apart else target if alike else {}
+        fits = clear(logits_of(small.target), target) and clear(logits_of(small.draft), draft)
+        if (target or draft) and fits and (target, draft) not in pairs:
+            pairs.append((target, draft))
+    return pairs
 
 
 def words_of(pairs: Sequence[Pair]) -> str:
@@ -225,7 +248,7 @@ def logits_of(rows: Array) -> Array:
 def _warped(small: Case, pairs: Sequence[Pair], mask: bool = False) -> Warped:
     """Return a case of one variant for each pair of settings.
 
-    A mask forbids one likely token: another one in each variant, and after each symbol.
+    A mask forbids one likely token: another one in the next variant, and after each symbol.
     """
     draft, target = (
         np.repeat(shifted_logits(small, model), len(pairs), axis=0) for model in SHIFTS
@@ -236,7 +259,7 @@ def _warped(small: Case, pairs: Sequence[Pair], mask: bool = False) -> Warped:
             likeliest = np.argsort(-target[variant, after], kind="stable")
             count = np.isfinite(target[variant, after]).sum()
             if count > 1:
-                allowed[variant, after, likeliest[(variant + after) % count]] = False
+                allowed[variant, after, likeliest[(variant % 2 + after) % count]] = False
     words = words_of(pairs) + ", masked" * mask
     name = f"{small.name}, {words.removeprefix(', ')}"
     return _of_logits(small, pairs, draft, target, allowed, name=name)
