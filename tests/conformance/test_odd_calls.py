@@ -94,7 +94,21 @@ WRONG = {
     ),
     "no drafts at all": (with_lengths(lambda lengths: lengths.max() == 0), {}),
     "few rows": (kept_if(lambda _, q: 1 < len(q) < 8), {}),
+    "rows behind the last tile of 64": (
+        kept_if(lambda _, q: (np.arange(len(q)) >= len(q) // 64 * 64) & (len(q) > 64)),
+        {"detect": 0.02, "coarse": 0.1},
+    ),
 }
+
+
+def test_some_large_vocabularies_are_between():
+    """2,114 is 65,539 // 31, 5,041 is 65,539 // 13, and so on."""
+    sizes = {case.vocabulary for case in library.cases_of(Tokens(1), 65_539, uneven=False)}
+    assert {size for size in sizes if size > 8} == {2_114, 5_041, 13_107, 32_769, 65_536, 65_539}
+    assert (
+        max(case.vocabulary for case in library.cases_of(Tokens(1), 1_031, uneven=False)) == 1_031
+    )
+    assert 33 not in {case.vocabulary for case in library.cases_of(Tokens(1), 1_031, uneven=False)}
 
 
 @pytest.mark.parametrize("name", WRONG)

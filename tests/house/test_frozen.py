@@ -88,6 +88,7 @@ NOT_WALKED = {
             "StepBatches",
             "SingleRows",
             "AmongTokens",
+            "OddRows",
             "FewRows",
             "BesideRejected",
             "BesideOthers",

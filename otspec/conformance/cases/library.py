@@ -77,6 +77,14 @@ BESIDE_OTHERS = (  # what code asks of a row, and answers for a whole batch
     "a uniform target",
 )
 FEW_ROWS = ((8, 1, 1), (1, 1, 8))  # of calls of few rows: a draft that is just kept is far off
+ODD_ROWS = ((8, 1, 1), (1, 4, 4))  # neither the draft nor the likeliest token is near
+BETWEEN = {  # of which the large vocabulary is so many times smaller, where it is still large
+    "ties": 31,
+    "a token that is never drafted": 13,
+    "a grammar that forbids the likeliest drafts": 5,
+    "a uniform target": 2,
+}
+STILL_LARGE = 1024  # tokens
 MOST_CELLS = 4096  # most texts of a case with more symbols than others have
 
 TABLES = {  # the row after the text, and that after each symbol
@@ -134,7 +142,9 @@ def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
     small = taken_cases(kind, (*small_cases(kind), *more), uneven)
     if not small:
         return []
-    large = [among(case, vocabulary, turn) for turn, case in enumerate(small)]
+    sizes = [vocabulary // BETWEEN.get(case.name, 1) for case in small]
+    sizes = [size if size > STILL_LARGE else vocabulary for size in sizes]
+    large = [among(case, sizes[turn], turn) for turn, case in enumerate(small)]
     if (even := 1 << vocabulary.bit_length() - 1) < vocabulary:
         large.append(among(small[0], even))  # a multiple of all blocks: none is left over
     # Other laws of siblings of symbols are no such laws of tokens.
@@ -206,6 +216,11 @@ def among(case: Case, vocabulary: int, turn: int = 0) -> Case:
 def few_rows(uneven: bool) -> Case:
     """Return the case of calls of a few rows."""
     return memoryless("a few rows in each call", *FEW_ROWS, uneven=uneven)
+
+
+def odd_rows(uneven: bool) -> Case:
+    """Return the case of calls of numbers of rows that no tile divides."""
+    return memoryless("31 to 255 rows in each call", *ODD_ROWS, uneven=uneven)
 
 
 def taken_cases(kind: Kind, cases: Iterable[Case], uneven: bool) -> list[Case]:

@@ -32,6 +32,7 @@ from otspec.conformance.evidence.batches import (
     BesideRejected,
     FewRows,
     KernelBatches,
+    OddRows,
     SingleRows,
     StepBatches,
     long_call,
@@ -50,6 +51,7 @@ SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",
     "few": "what only calls of a few rows show, or calls of rows that all lack drafts",
+    "odd": "rows behind the last whole tile of rows, or of a number of rows that is no power of 2",
     "long": "an index of rows or entries that overflows in a long call",
     "history": "a state of penalties, bad words or a grammar that is not that of the text before "
     "each draft, because it is that of the block's beginning or counts a token twice",
@@ -92,14 +94,14 @@ class Task(Frozen):
     def special(self) -> str | None:
         """What only this case has, one of :data:`SPECIAL`; None if it is as small as may be."""
         past = isinstance(self.law, WithHistory)
-        few = (self.batches is SingleRows, self.batches is FewRows)
+        few = (self.batches is each for each in (SingleRows, FewRows, OddRows))
         there = (self.large, *few, self.before > 0, past)
         return next((name for name, has in zip(SPECIAL, there, strict=True) if has), None)
 
     @property
     def costly(self) -> bool:
         """Whether rows cost much: in a large vocabulary, or as calls of one row or of many."""
-        return self.special not in (None, "history")
+        return self.special not in (None, "odd", "history")
 
     def wanted(self, detect: float, coarse: float) -> float:
         """Return the total variation to be found, of what is to be found in general."""
@@ -107,7 +109,7 @@ class Task(Frozen):
             return min(2 * coarse, 1.0)
         if self.costly:
             return coarse
-        gross = issubclass(self.batches, (Pairs, BesideOthers))
+        gross = issubclass(self.batches, (Pairs, BesideOthers, OddRows))
         return min(GROSS * detect, coarse / 2, MOST_GROSS) if gross else detect
 
     def placed(self, least: int, reserved: tuple[int, ...]) -> "Task":
@@ -141,12 +143,14 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     single = library.plain_cases(kind, uneven, SINGLE)
     differing = library.plain_cases(kind, uneven, pairs=None)
     few = library.taken_cases(kind, [library.few_rows(uneven)], uneven)
+    odd = library.taken_cases(kind, [library.odd_rows(uneven)], uneven)
     return [
         *_cases(verifier, kind, cases),
         *(Task(verifier, kind, case, case, StepBatches) for case in steps),
         *_pairs(verifier, kind, library.taken_cases(kind, [shared], uneven), DEPENDENT),
         *(Task(verifier, kind, case, case, SingleRows) for case in single),
         *(Task(verifier, kind, case, case, FewRows) for case in few),
+        *(Task(verifier, kind, case, case, OddRows) for case in odd),
         *(Task(verifier, kind, case, case, AmongTokens, large=True) for case in dense),
         *_long_calls(verifier, kind, differing, vocabulary, entries),
     ]

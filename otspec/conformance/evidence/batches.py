@@ -119,18 +119,26 @@ class SingleRows(KernelBatches):
         return total
 
 
-class FewRows(KernelBatches):
-    """Calls of two to seven rows, all of which have as many drafts."""
+class OddRows(KernelBatches):
+    """Calls of numbers of rows of which none is a multiple of a tile."""
+
+    sizes: ClassVar[tuple[int, ...]] = (127, 255, 63, 31)
 
     def __call__(self, size: int) -> IntArray:
         """Return how often each mark came with each text."""
-        sizes, counts = cycle(range(2, 8)), []
+        sizes, counts = cycle(self.sizes), []
         while size > 0:
             rows = min(size, next(sizes))
             counts.append(super().__call__(rows))
             size -= rows
         total: IntArray = np.sum(counts, axis=0)
         return total
+
+
+class FewRows(OddRows):
+    """Calls of two to seven rows, all of which have as many drafts."""
+
+    sizes = (2, 3, 4, 5, 6, 7)
 
     def drawn(self, rows: int) -> Sample:
         """Return drafts at the same places of each row."""
