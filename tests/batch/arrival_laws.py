@@ -95,12 +95,12 @@ def claimed(drafts, target, tokens):
 
 
 @np.errstate(all="ignore")
-def token_law(draft, target, k, number=HEAVY):
+def token_law(draft, target, k, number=HEAVY, grades=6):
     """The law of the token, from all drafts: (n,)."""
     library, n = library_of(draft), len(draft)
     p = fractions(draft)
     law, lost = np.zeros(n), 0.0
-    pools = pools_of(draft, target, k, 6, number)
+    pools = pools_of(draft, target, k, grades, number)
     lifetimes = lifetimes_of(pools.law)
     for x in itertools.permutations(np.flatnonzero(draft).tolist(), k):
         drafts = rung_drafts(draft, target, x, pools)

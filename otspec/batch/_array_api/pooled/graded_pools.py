@@ -201,25 +201,18 @@ def best_pools(library: Library, at, above, inside, factor: float = 1.0) -> Grad
     gap = inside - wanted
     tight = library.largest(gap)[..., None]
     raised = wanted + xp.max(gap, axis=-1, keepdims=True)
-    low, high = _tangents(library, factor, above, raised, tight)
-    below = library.arange(at.shape[-1]) < tight
-    slopes = xp.where(below, xp.minimum(xp.maximum(at, low), at[..., -1:]), 0.0)
-    # Where next to nothing is above, a slope is rounding; it must not be below the others.
-    least = xp.max(slopes, axis=-1, keepdims=True)
-    slopes = xp.where(below, slopes, xp.maximum(xp.minimum(at, high), least))
+    low, high = _tangents(library, factor, above, raised)
+    slopes = xp.minimum(xp.maximum(at, low), high)
     return GradedPools(
         library, at, slopes, widths, inside[..., 1:] - inside[..., :-1], tight, factor
     )
 
 
-def _tangents(library: Library, factor: float, above, raised, tight) -> tuple[Array, Array]:
-    """Return the least and the largest slope of the law, (..., 1) each."""
+def _tangents(library: Library, factor: float, above, raised) -> tuple[Array, Array]:
+    """Return the least and the largest slope of the law, at most and at least 1: (..., 1) each."""
     # They are those of the lines from (0, 0) and from (1, 1) that touch the raised target curve.
-    # With no draft mass on a side there is no line, and a slope that is out of the way.
-    xp = library.xp
-    ids, knots = library.arange(above.shape[-1]), factor - above
-    under, over = (ids <= tight) & (knots > 0), (ids >= tight) & (above > 0)
-    low = xp.min(xp.where(under, raised / knots, math.inf), axis=-1, keepdims=True)
-    falls = xp.clip(1 - raised, min=0.0) / above
-    high = xp.max(xp.where(over, falls, -1.0), axis=-1, keepdims=True)
-    return xp.where(low < math.inf, factor * low, 0.0), xp.where(high >= 0, factor * high, math.inf)
+    xp, under = library.xp, factor - above
+    rises = xp.where(under > 0, raised / under, 1 / factor)
+    falls = xp.where(above > 0, (1 - raised) / above, 1 / factor)
+    low, high = xp.min(rises, axis=-1, keepdims=True), xp.max(falls, axis=-1, keepdims=True)
+    return xp.clip(factor * low, max=1.0), xp.clip(factor * high, min=1.0)

@@ -108,30 +108,24 @@ def best_law(pools, factor: float) -> int:
         gap = pools[INSIDE, j + 1] - pools[WANTED, j + 1]
         tight = j + 1 if gap > lacking else tight
         lacking = max(gap, lacking)
-    low, high = _tangents(pools, factor, tight, lacking)
-    slope, most = 0.0, pools[GRADE, last - 1]
+    low, high = _tangents(pools, factor, lacking)
     for j in range(last):
-        grade = pools[GRADE, j]
-        own = min(max(grade, low), most) if j < tight else min(grade, high)
-        # Where next to nothing is above, a slope is rounding; it must not be below the others.
-        slope = max(slope, own)
-        pools[SLOPE, j] = slope
+        pools[SLOPE, j] = min(max(pools[GRADE, j], low), high)
     return tight
 
 
 @inner_code
-def _tangents(pools, factor: float, tight: int, lacking: float) -> tuple[float, float]:
-    """Return the least and the largest slope of the law."""
+def _tangents(pools, factor: float, lacking: float) -> tuple[float, float]:
+    """Return the least and the largest slope of the law, at most and at least 1."""
     # They are those of the lines from (0, 0) and from (1, 1) that touch the raised target curve.
-    # With no draft mass on a side there is no line, and a slope that is out of the way.
-    low, high = math.inf, -1.0
+    low, high = 1 / factor, 1 / factor
     for i in range(pools.shape[1]):
         above, raised = pools[ABOVE, i], pools[WANTED, i] + lacking
-        if i <= tight and factor - above > 0:
+        if factor - above > 0:
             low = min(low, raised / (factor - above))
-        if i >= tight and above > 0:
-            high = max(high, max(1 - raised, 0.0) / above)
-    return factor * low if low < math.inf else 0.0, factor * high if high >= 0 else math.inf
+        if above > 0:
+            high = max(high, (1 - raised) / above)
+    return factor * low, factor * high
 
 
 @inner_code
