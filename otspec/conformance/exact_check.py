@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,11 +73,14 @@ def exactly_tried(
     needs = replace(tests[0].needs, detect=min(1.0, cells * rounding / 2), size=0)
     law = no_answers(task.kind, case)
     try:
-        law = exact_counts(task, rounding / 10, len(tests) > 1, deadline)
+        law, off = exact_counts(task, rounding / 10, len(tests) > 1, deadline)
         finding = _first_off(case.name, law, tests, rounding)
+        if finding is None and off > rounding:
+            words = f"the row beside has an impossible token with probability {off:.9f}"
+            raise FaultError("impossible", words)
     except FaultError as fault:
-        if task.batches is BesideRejected:  # a function of one row can be followed, too
-            raise
+        if task.batches is BesideRejected and fault.statistic == "call":
+            raise  # a function of one row can be followed, too
         finding = fault.on(case.name)
     evidence = 0.0 if finding is None else math.inf
     counts = np.rint(law * AS_OFTEN).astype(np.int64)
@@ -103,25 +107,30 @@ def _first_off(name: str, law: Array, tests: Sequence[Tested], rounding: float) 
     return None
 
 
-def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.inf) -> Array:
-    """Return how likely each mark comes with each text, shape (marks, fine cells)."""
-    # The verifier is handed one row at a time, or it and one that keeps nothing.
+def exact_counts(
+    task: Task, least: float, marked: bool, deadline: float = math.inf
+) -> tuple[Array, float]:
+    """Return the law of marks and texts, (marks, fine cells), and how often a row beside is off."""
+    # The verifier is handed one row at a time, or it before and behind one that keeps nothing.
     kind, case = task.kind, task.case
-    law = no_answers(kind, case)
+    law, off = no_answers(kind, case), 0.0
     shown = case.with_rejected if case.beside else case
-    for drafted in drafted_ways(kind, case):
-        sample = sample_of(drafted, case, kind if case.beside else None)
+    for drafted, place in product(drafted_ways(kind, case), range(1 + case.beside)):
+        sample = sample_of(drafted, case, kind if case.beside else None, place)
         for (answer,), chance in answers(task.verifier, kind, shown, sample, least, deadline):
             try:
                 read = read_answer(answer, kind, shown, sample, marked)
-            except FaultError as off:
+            except FaultError as error:
                 raise FaultError(
-                    off.statistic, f"drafts {drafted.drafts}: {off.reason}", fault=off.fault
-                ) from off
-            mark = 0 if read.marks is None else int(read.marks[0])
-            text = [symbol for symbol in read.texts[0].tolist() if symbol != UNKNOWN]
-            add_answer(law, case, drafted.variant, mark, text, drafted.mass * chance)
-    return law
+                    error.statistic, f"drafts {drafted.drafts}: {error.reason}", fault=error.fault
+                ) from error
+            mark = 0 if read.marks is None else int(read.marks[place])
+            text = [symbol for symbol in read.texts[place].tolist() if symbol != UNKNOWN]
+            mass = drafted.mass * chance / (1 + case.beside)
+            add_answer(law, case, drafted.variant, mark, text, mass)
+            # The row beside can only say the last symbol.
+            off += mass * bool(case.beside and read.texts[1 - place, 0] != case.n - 1)
+    return law, off
 
 
 def drafted_ways(kind: Kind, case: Case) -> Iterator[Drafted]:
@@ -176,14 +185,14 @@ def _put(values: tuple[Any, ...], places: Any, new: Any) -> tuple[Any, ...]:
     return tuple(changed)
 
 
-def sample_of(drafted: Drafted, case: Case, beside: Kind | None = None) -> Sample:
-    """Return a row of drafts, and one of the last pair of models whose siblings are distinct."""
+def sample_of(drafted: Drafted, case: Case, beside: Kind | None = None, place: int = 0) -> Sample:
+    """Return a row of drafts, at a place beside one of the last models with distinct siblings."""
     rows = [(drafted.variant, drafted.drafts, drafted.there)]
     if beside is not None:
         drafts = [0] * len(drafted.drafts)
         for children in children_of(beside.parents):
             drafts = list(_put(tuple(drafts), children, range(len(children))))
-        rows.append((case.variants, tuple(drafts), (True,) * len(drafts)))
+        rows.insert(1 - place, (case.variants, tuple(drafts), (True,) * len(drafts)))
     variants, tokens, there = map(np.array, zip(*rows, strict=True))
     return Sample(variants, tokens.astype(np.intp), case.places[tokens], there)
 

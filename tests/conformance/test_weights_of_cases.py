@@ -168,16 +168,20 @@ UNEVEN = "fewer drafts in some rows"
 )
 def test_which_cases_have_fewer_drafts(kind, hard, behind):
     cases = library.small_cases(kind)
-    uneven = [case for case in cases if case.uneven]
+    *uneven, apart = [case for case in cases if case.uneven]
     assert [case.behind for case in uneven] == behind
-    assert uneven == list(cases[-len(behind) :])
+    assert [*uneven, apart] == list(cases[-len(behind) - 1 :])
+    assert (apart.name, apart.behind) == (f"rows of a batch that differ, {UNEVEN}", "same")
+    rows = [target.tolist() for target in apart.target]
+    assert all(rows.count(each) == 1 for each in rows)
+    assert len(rows) == (3 if kind.name == "tokens" else len(TABLES))
     names = ["all positive", "a drafted token that the target never says", *TABLES][:hard]
     words = {"same": "", "garbage": ", garbage behind them", "nan": ", NaN behind them"}
     assert [case.name for case in uneven] == [
         f"{name}, {UNEVEN}{words[each]}"
         for name, each in zip([*names, *names[-1:] * 2], behind, strict=False)
     ]
-    (several,) = [case for case in cases if case.variants > 1]
+    (several,) = [case for case in cases if case.variants > 1 and not case.uneven]
     assert several.name == "rows of a batch that differ"
     assert several.draft[:, 0].tolist() == [
         [float(mass) for mass in law(ROWS[name].split("|")[0])] for name in list(ROWS)[:3]

@@ -89,6 +89,7 @@ TABLES = {  # the row after the text, and that after each symbol
     ),
 }
 SHARED = ((4, 4, 1, 1), (1, 1, 4, 4))  # the same random numbers mostly give the same answer
+DIFFER = "rows of a batch that differ"
 FEWER = "fewer drafts in some rows"
 BEHIND_WORDS = {"same": "", "garbage": ", garbage behind them", "nan": ", NaN behind them"}
 BORDERS = ((31, 32), (127, 128), (255, 256), (1023, 1024), (32_767, 32_768), (65_535, 65_536))
@@ -179,7 +180,10 @@ def _small_cases(kind: str) -> tuple[Case, ...]:
         # What stands behind is looked at or not, whatever the rows: one case tells.
         for it in (hard if behind == "same" else hard[-1:])
     ]
-    return (*rows, mixed("rows of a batch that differ", rows[:3]), *tables, *uneven)
+    # Where rows have other models and other lengths, each order of rows shows.
+    apart = mixed(DIFFER, [rows[0], *rows[6:8]] if kind == "tokens" else tables)
+    uneven.append(replace(apart, name=f"{DIFFER}, {FEWER}", uneven=True))
+    return (*rows, mixed(DIFFER, rows[:3]), *tables, *uneven)
 
 
 def plain_cases(

@@ -187,10 +187,12 @@ def _settings_of(case: Case) -> set[str]:
 
 
 def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
-    """Return the task of two rows, of which the second keeps nothing."""
+    """Return the task of two rows, of which one keeps nothing, with drafts at all places."""
     most = max(map(len, children_of(kind.parents)))
-    cases = library.plain_cases(kind, verifier.uneven, "a row beside", beside=True)
-    return [Task(verifier, kind, case, case, BesideRejected) for case in cases if most < case.n]
+    uneven = verifier.uneven
+    plain = library.plain_cases(kind, uneven, "a row beside", beside=True)
+    cases = (replace(case, uneven=uneven) for case in plain if most < case.n)
+    return [Task(verifier, kind, case, case, BesideRejected) for case in cases]
 
 
 def _cases(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:

@@ -180,7 +180,7 @@ class AmongTokens(KernelBatches):
 
 
 class BesideRejected(KernelBatches):
-    """Calls of two rows, of which the second keeps nothing; they are followed exactly only."""
+    """Calls of two rows, of which one keeps nothing; they are followed exactly only."""
 
 
 class BesideOthers(KernelBatches):
