@@ -66,11 +66,7 @@ def as_distribution(
     known = _CHECKED.get(id(values))
     if known is not None and known is values:
         return known
-    array = as_numbers(values, name)
-    if array.ndim != 1:
-        raise ValueError(
-            f"{name} must be one-dimensional, but has shape {array.shape}: pass one row at a time"
-        )
+    array = as_numbers(values, name, 1)
     if array.size == 0:
         raise ValueError(f"{name} is empty: a distribution needs at least one token")
     if is_exact(array):

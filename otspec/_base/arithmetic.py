@@ -15,7 +15,16 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from otspec._base.coerce import as_array, as_float, as_fraction, boxed, not_a_number, shown, unboxed
+from otspec._base.coerce import (
+    as_array,
+    as_float,
+    as_fraction,
+    boxed,
+    not_a_number,
+    refuse_larger_than_memory,
+    shown,
+    unboxed,
+)
 from otspec._base.frozen import read_only
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -25,17 +34,24 @@ Number: TypeAlias = float | Fraction
 _MOST_BITS = 2**20  # the longest numerator or denominator of an exact power, about 315,000 digits
 
 
-def as_numbers(values: Any, name: str) -> Array:
+def as_numbers(values: Any, name: str, axes: int | None = None) -> Array:
     """Turn numbers of any accepted kind into float64 or ``Fraction``, of any shape."""
-    # The array is read-only and shares no memory that anybody can write to.
+    # The array is read-only and shares no memory that anybody can write to. Its shape is looked at
+    # before it is copied, since an array of any size may be a view of one number.
     if isinstance(values, (str, bytes, dict, set, frozenset)) or values is None:
         raise ValueError(
             f"{name} must be a list or array of probabilities, got {shown(values)}: "
             "pass for instance [0.5, 0.3, 0.2]"
         )
     if isinstance(values, (list, tuple)):
-        return read_only(_from_elements(boxed(values, name), name))
-    array = as_array(values, name)
+        array = boxed(values, name)
+    else:
+        array = as_array(values, name)
+        refuse_larger_than_memory(array, name)
+    if axes == 1 and array.ndim != 1:
+        raise ValueError(
+            f"{name} must be one-dimensional, but has shape {array.shape}: pass one row at a time"
+        )
     if array.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):  # refused later, by name
             return read_only(array.astype(np.float64, copy=False))

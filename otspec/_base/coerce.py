@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from otspec._base.extras import memory
+
 MOST_DIGITS = 4300  # digits of the longest exact number that is read from text
 _DIRECT_BITS = 12_000  # below, str() is allowed at any setting of Python's limit, and fast
 _SHOWN = 40
@@ -175,7 +177,18 @@ def _row(value: Any, name: str) -> list[Any] | None:
         return _in_full(value, name)
     if not getattr(value, "ndim", 0):
         return None
-    return as_array(value, name).tolist()
+    array = as_array(value, name)
+    refuse_larger_than_memory(array, name, each=40)  # of a list, with the numbers in it
+    return array.tolist()
+
+
+def refuse_larger_than_memory(array: npt.NDArray[Any], name: str, each: int = 8) -> None:
+    """Refuse an array of which a copy, so many bytes for each number, would fill the memory."""
+    if array.size * each > memory() / 2:
+        raise ValueError(
+            f"{name} has shape {array.shape}: that is more than half of this machine's memory; "
+            "pass fewer numbers"
+        )
 
 
 def _is_sequence(values: Any) -> bool:

@@ -15,7 +15,7 @@ from otspec.blocks.base import BlockRule, as_block_rule, enumerated_expected
 from otspec.blocks.block_verification import BlockVerificationPreprint
 from otspec.chance import Chance
 from otspec.distributions import as_k
-from otspec.models.base import Prefix, as_models
+from otspec.models.base import MOST_DEPTH, Prefix, as_models
 from otspec.programs import DraftedSets, PathProgram
 
 
@@ -124,7 +124,8 @@ def audit_blocks(
         rule = ProgramTree(draft, target, tree, rule)
     as_block_rule(rule)
     optimum = as_flag(optimum, "optimum")
-    length = as_k(told(lambda: rule.depth) + 1 if tokens is None else tokens, "tokens")
+    length = told(lambda: rule.depth) + 1 if tokens is None else tokens
+    length = as_k(length, "tokens", MOST_DEPTH, otherwise="so many texts cannot be enumerated")
     declared = asked(rule, "target")
     models = told(as_models, asked(rule, "draft"), declared if target is None else target)
     wanted = dict(models[1].texts(length))

@@ -151,7 +151,7 @@ def _as_arrays(parents: tuple[int, ...]) -> tuple[Array, Array]:
 def warped(logits: Array, settings: Settings | None) -> Array:
     """Return the probabilities of checked logits; with no settings they are given already."""
     if settings is None:
-        return logits
+        return library_of(logits).narrowed(logits)  # half precision is float32, as of logits
     rows = reals_of(logits, settings=(settings,))
     if rows is None:
         return probabilities(library_of(logits), logits, settings)

@@ -186,7 +186,8 @@ def check(
     draft and verify". Randomness is ``rng``, ``generator`` or ``seed``. See :func:`one_by_one` for
     an engine of single texts.
 
-    With ``same_seed`` randomness is ``seed``, one for all rows, or ``seeds``, (B,).
+    With ``same_seed`` randomness is ``seed``, one for all rows, or ``seeds``, (B,), from 0 to
+    2⁶³ − 1.
     ``positions``, (B,) for one token, (B, L + 1) or (B, N + 1), says for each row of the target
     which position of the text its token has. A verifier may take ``noise`` instead, exponential
     numbers of the target's shape, equal for siblings: it races, argmin noise/target,

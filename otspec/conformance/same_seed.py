@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,10 @@ from otspec.conformance.report.report import Finding, Report, Tried
 
 ROWS, FEW_ROWS = 32, 8  # rows of a case, and of one in the large vocabulary
 STREAMS, FEW_STREAMS = 16, 4  # pairs of a seed and a beginning, in the same order
-FARTHEST = 1 << 10  # texts begin before this position
+SEEDS = (0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1)
+"""The ends of the ranges that numbers of 31, 32 and 63 bits have; other seeds are between."""
+BEGINNINGS = (0, 1, 2**12, 2**16)  # texts begin here, beyond numbers of 12 and 16 bits, or
+FARTHEST = 1 << 10  # before this position
 STEPS = 6  # length of a text, in longest steps
 LOOKED_AT = 4  # most cases with findings that known faults are compared on
 STATISTIC = "the same seed"
@@ -136,10 +140,8 @@ class SameSeed(Frozen):
         """Yield the rows of each call: several, one in each call, or after very many others."""
         costly = task.large or task.before > 0
         streams = FEW_STREAMS if costly else STREAMS
-        seeds = rng.integers(2**31, size=streams)
-        if "seed" in self.engine.wanted and not isinstance(task.kind, Texts):
-            seeds[:] = seeds[0]
-        starts = rng.permutation(FARTHEST)[:streams]
+        seeds, starts = (some[:streams] for some in _streams(rng))
+        one_seed = "seed" in self.engine.wanted and not isinstance(task.kind, Texts)
         if self.mode == "exact":
             samples = [_enumerated(task)]
         elif task.batches is SingleRows:
@@ -152,7 +154,8 @@ class SameSeed(Frozen):
         for sample in samples:
             which = rng.integers(streams, size=len(sample.variants))
             begin = starts[which] * (not isinstance(task.kind, Texts))
-            yield Rows(sample, seeds[which], begin)
+            own = np.full(len(which), next(self._in_turn)) if one_seed else seeds[which]
+            yield Rows(sample, own, begin)
 
     def _plain_texts(self, task: Task, rows: Rows) -> IntArray:
         """Return plain decoding's texts; unknown from where rounding decides on."""
@@ -184,6 +187,10 @@ class SameSeed(Frozen):
         if key not in self._known:
             self._known[key] = self.plain.token(kind, case, weights, seed, position)
         return self._known[key]
+
+    @cached_property
+    def _in_turn(self) -> Iterator[int]:
+        return cycle(SEEDS)
 
     @cached_property
     def _known(self) -> dict[Any, tuple[int, bool]]:
@@ -223,6 +230,14 @@ class SameSeed(Frozen):
             for fault in faults
             if all(each.explained(fault.machine, partial(race, each)) for each in small)
         ]
+
+
+def _streams(rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Return seeds of 1 to 63 bits and beginnings of texts, those at ends of ranges among them."""
+    longest = 1 << rng.integers(1, 63, size=STREAMS - len(SEEDS))
+    between = rng.permutation(FARTHEST)[: STREAMS - len(BEGINNINGS)]
+    seeds = rng.permutation(np.append(SEEDS, rng.integers(longest)))
+    return seeds, rng.permutation(np.append(BEGINNINGS, between))
 
 
 def _enumerated(task: Task) -> Sample:

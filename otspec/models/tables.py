@@ -99,7 +99,7 @@ class TableModel(Model):
 
 def memoryless(row: Any) -> TableModel:
     """Return the model that draws every token from one distribution (n,), else ``ValueError``."""
-    return TableModel({(): row})
+    return TableModel({(): as_distribution(row, "row")})
 
 
 def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:

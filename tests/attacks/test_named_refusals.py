@@ -149,3 +149,48 @@ def test_sequences_that_tell_the_truth_are_lists():
         assert otspec.IID(kind([0.5, 0.5]), 2).draft.tolist() == [0.5, 0.5]
         assert as_array(kind([kind([1, 2]), kind([3, 4])]), "x").tolist() == [[1, 2], [3, 4]]
     assert otspec.IID(Numbered(2, 2), 2).draft.tolist() == [0.5, 0.5]
+
+
+def views(number, shape):
+    """Arrays of a shape that are views of one number, and lists that hold them."""
+    view = np.broadcast_to(np.array(number), shape)
+    return view, view[..., None], [view], (view, view)
+
+
+@pytest.mark.parametrize("number", [0.0, np.float16(0), 0, None], ids=repr)
+@pytest.mark.parametrize("shape", [(2**20, 2**20), (2**42,)], ids=repr)
+@pytest.mark.parametrize("given", range(4))
+def test_an_array_larger_than_memory_is_refused_before_it_is_copied(number, shape, given):
+    large = views(number, shape)[given]  # 8 TiB at least
+    for name, call in {
+        "draft": lambda: otspec.IID(large, 2),
+        "target": lambda: otspec.rules.PooledSelection([0.5, 0.5], large, 2),
+        "transition": lambda: otspec.models.markov(large),
+        "table": lambda: otspec.Joint(large),
+        "row": lambda: otspec.models.memoryless(large),
+        "pools": lambda: otspec.rules.PooledSelection(COIN, BIASED, 2, pools=large),
+    }.items():
+        with pytest.raises(ValueError, match=rf"^{name}\b.*(memory|one-dimensional)"):
+            call()
+
+
+def test_the_shape_of_a_distribution_is_looked_at_before_it_is_copied(monkeypatch):
+    def copied(values):
+        raise AssertionError(f"{values.shape} is copied")
+
+    monkeypatch.setattr("otspec._base.arithmetic.read_only", copied)
+    with pytest.raises(ValueError, match=r"^draft must be one-dimensional.* \(3, 5\)"):
+        otspec.IID(np.broadcast_to(0.2, (3, 5)), 2)
+
+
+def test_messages_name_the_parameter():
+    coin = otspec.models.memoryless(COIN)
+    rule = blocks.BlockVerification(coin, coin, 1)
+    for name, call in {
+        "row": lambda: otspec.models.memoryless([0.5, 0.6]),
+        r"row\[0\]": lambda: otspec.models.memoryless([object()]),
+        "name": lambda: otspec.drafts.named_law("x", COIN, 2),
+        "tokens": lambda: otspec.audit_blocks(rule, 2**63),
+    }.items():
+        with pytest.raises(ValueError, match=f"^{name} "):
+            call()

@@ -289,6 +289,38 @@ def test_half_precision_in_trees_and_longer_corrections(name, kind):
 
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", [*RULES, *BLOCKS, *TREES, *LONGER])
+@pytest.mark.usefixtures("path")
+def test_half_precision_probabilities_of_the_draft_are_taken_as_they_are(name, kind):
+    """The tokens are those of the same numbers in float32, beside logits of any precision."""
+    torch = library("torch")
+    call = {key: torch.asarray(value) if key != "tree" else value
+            for key, value in CALLS[getattr(batch, name)].items()}  # fmt: skip
+    draft, target = (call[each].to(getattr(torch, kind)) for each in ("draft", "target"))
+    given, options = (call["drafts"], call["uniforms"]), {"draft_probabilities": True}
+    options |= {"tree": call["tree"]} if "tree" in call else {}
+    single = draft.float(), target.log().float()
+    wanted = batch.from_logits(name, *single, *given, **options)
+    pairs = [(draft, target.log()), (draft, single[1]), (single[0], target.log())]
+    for pair in pairs:
+        agree(batch.from_logits(name, *pair, *given, **options), wanted)
+    if kind == "float16":
+        found = batch.from_logits(
+            name, *(part.numpy() for part in pairs[0]), *(part.numpy() for part in given), **options
+        )
+        agree(tuple(found), tuple(wanted))
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_half_precision_probabilities_have_an_acceptance(kind):
+    torch = library("torch")
+    draft = torch.asarray([[0.5, 0.25, 0.25]]).to(getattr(torch, kind))
+    logits = torch.asarray([[0.0, 0.0, -torch.inf]]).to(getattr(torch, kind))
+    given = "maximal_coupling", draft, logits
+    assert batch.acceptance.from_logits(*given, draft_probabilities=True).tolist() == [0.75]
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 @pytest.mark.parametrize("traversal", [False, True])
 def test_the_law_of_a_tree_is_that_of_the_logits_in_half_precision(kind, traversal, monkeypatch):
     """Integrated, against the rule for the exact softmax of the given logits, in float64."""

@@ -90,6 +90,16 @@ class Fresh(Keys):
         return Fresh.calls, start + depth
 
 
+class Changed(Keys):
+    """The seed or the position is changed before the noise is drawn."""
+
+    def __init__(self, of_seed=lambda seed: seed, of_position=lambda position: position):
+        self.of_seed, self.of_position = of_seed, of_position
+
+    def key(self, rows, row, start, depth, node, whole, step):  # noqa: ARG002
+        return self.of_seed(int(rows[row][0])), self.of_position(int(start + depth))
+
+
 class Residual(Keys):
     """Rejection as always, with the race over the residual and the noise of the position."""
 

@@ -255,13 +255,20 @@ def test_how_many_rows_are_compared_with_plain_decoding(options, sizes):
         check = SameSeed(engine, None, kind, "kernel", 0, 37, 48)
         calls = list(check._calls(SimpleNamespace(**given | options), np.random.default_rng(0)))
         assert [len(call.seeds) for call in calls] == sizes
-        seeds = np.concatenate([call.seeds for call in calls])
-        starts = np.concatenate([call.starts for call in calls])
+        seeds = np.concatenate([call.seeds for call in calls]).tolist()
+        starts = np.concatenate([call.starts for call in calls]).tolist()
         streams = 4 if "large" in options or "before" in options else 16
-        assert len(set(starts.tolist())) <= streams
-        assert len(set(zip(seeds.tolist(), starts.tolist(), strict=True))) == len(set(starts))
-        assert (len(set(seeds.tolist())) == 1) == alike
-        assert 0 <= starts.min() <= starts.max() < 1_024
+        assert len(set(starts)) <= streams
+        assert all(0 <= start < 1_024 or start in (4_096, 65_536) for start in starts)
+        assert all(0 <= seed < 2**63 for seed in seeds)
+        if alike:  # one seed in each call, in this order
+            ends = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1]
+            ends *= 1 + len(calls) // len(ends)
+            assert [set(call.seeds.tolist()) for call in calls] == [
+                {it} for it in ends[: len(calls)]
+            ]
+        else:
+            assert len(set(zip(seeds, starts, strict=True))) == len(set(starts)) > 1
 
 
 @pytest.mark.parametrize(

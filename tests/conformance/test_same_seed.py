@@ -84,6 +84,59 @@ def test_each_fault_is_found_and_named(pair):
         assert own or "differs first at position" in report.findings[0].reason
 
 
+OF_SEEDS = {
+    "0 is 1": lambda seed: seed or 1,
+    "8 bits": lambda seed: seed % 2**8,
+    "31 bits": lambda seed: seed % 2**31,
+    "32 bits": lambda seed: seed % 2**32,
+    "a float": lambda seed: int(float(seed)),
+    "of a sign": lambda seed: seed + 2**32 if 2**31 <= seed < 2**32 else seed,
+}
+OF_POSITIONS = {
+    "0 is 1": lambda position: position or 1,
+    "8 bits": lambda position: position % 2**8,
+    "12 bits": lambda position: position % 2**12,
+    "16 bits": lambda position: position % 2**16,
+    "at most 4,095": lambda position: min(position, 2**12 - 1),
+}
+CHANGED = {
+    **{f"seed: {name}": engines.Changed(change) for name, change in OF_SEEDS.items()},
+    **{f"position: {name}": engines.Changed(of_position=it) for name, it in OF_POSITIONS.items()},
+}
+"""Keys that are right for many seeds and positions, and not for all of their documented range."""
+
+
+@pytest.mark.parametrize("one_seed", [False, True])
+@pytest.mark.parametrize("change", CHANGED)
+def test_numbers_that_are_cut_off_are_found(change, one_seed):
+    wrong = engines.verifier("tokens", CHANGED[change], one_seed)
+    plain = engines.verifier("tokens", engines.Keys(), one_seed)
+    report = check(wrong, **SMALL | {"same_seed": plain})
+    assert report.outcome == "failed", str(report)
+    assert all(each.statistic == "the same seed" for each in report.findings)
+
+
+@pytest.mark.parametrize(("kind", "mode"), [("block", "exact"), ("tree", "kernel")])
+@pytest.mark.parametrize("change", ["seed: 32 bits", "position: 0 is 1", "position: 16 bits"])
+def test_they_are_found_in_blocks_and_trees(change, kind, mode):
+    wrong = engines.verifier(kind, CHANGED[change])
+    plain = engines.verifier(kind, engines.Keys())
+    assert check(wrong, kind=kind, mode=mode, **SMALL | {"same_seed": plain}).outcome == "failed"
+
+
+@pytest.mark.parametrize("change", ["seed: 0 is 1", "seed: 31 bits", "seed: 32 bits"])
+def test_they_are_found_in_decoders(change):
+    wrong, plain = engines.tree_decoder(CHANGED[change]), engines.tree_decoder(engines.Keys())
+    report = check(wrong, kind="tree", mode="pipeline", **SMALL | {"same_seed": plain})
+    assert report.outcome == "failed"
+
+
+def test_what_plain_decoding_shares_is_not_found():
+    # The page says so: the comparison sees none of it, and plain decoding is tested at few keys.
+    for change in ("seed: 32 bits", "position: 12 bits"):
+        assert check(engines.verifier("tokens", CHANGED[change]), **SMALL).passed
+
+
 def test_the_table_has_these_faults():
     listed = {fault.name for kind in KINDS for fault in faults_of(kind, same_seed=True)}
     assert listed == {*FAULTY, "noise indexed by step"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
@@ -220,3 +221,25 @@ def test_dynamic_trees_have_the_mean_of_all_texts(law):
     lacking = LoggedBlock([["1/2", "1/4", "1/4"]], [sure], [0], sampling=[sure])
     with pytest.raises(ValueError, match=r"sampling\[0\] never draws token 1"):
         dynamic_tree_on_blocks([lacking], 4, 1)
+
+
+def rejection_keeps(draft, target, weight, k):
+    """How likely recursive rejection keeps one of k i.i.d. drafts, for a target of that weight."""
+    before, rejected = 0.0, 1.0
+    for _ in range(k):
+        before += rejected
+        left = sum(max(weight * q - before * p, 0) for p, q in zip(draft, target, strict=True))
+        rejected = left + 1 - weight
+    return 1 - rejected
+
+
+def test_traversal_of_a_wide_tree_in_floats():
+    # The logged token 0 is visited as the first child, with weight 1/5; as a later one it would
+    # have been rejected before. Of the 32 others c are it, too, and have 33 children each.
+    draft, target, width = [0.5, 0.3, 0.2], [0.1, 0.6, 0.3], 33
+    kept = rejection_keeps(draft, target, 1, width)
+    for c in range(width):
+        likely = comb(width - 1, c) / 2 ** (width - 1)
+        kept += likely * rejection_keeps(draft, target, 0.2, width * (1 + c))
+    block = LoggedBlock([draft] * 2, [target] * 2, [0, 1])
+    assert block.expected_of_traversal("33x33") == pytest.approx(kept, abs=1e-12)

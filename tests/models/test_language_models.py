@@ -127,7 +127,7 @@ def test_callables_are_checked_asked_once_and_continued():
         (lambda: TableModel({(): HALVES, (1,): [0.5, 0.5]}), r"model is exact but model\[1\]"),
         (lambda: TableModel({(): HALVES, 1: HALVES}), r"1"),
         (lambda: TableModel({(): HALVES, "1": HALVES}), r"1"),
-        (lambda: memoryless([0.5, 0.6]), r"model sums to 1.1"),
+        (lambda: memoryless([0.5, 0.6]), r"row sums to 1.1"),
         (lambda: markov([0.5, 0.5]), r"transition has shape \(2,\): a chain of order m"),
         (lambda: markov([[0.5, 0.5]]), r"transition has shape \(1, 2\)"),
         (lambda: markov(0.5), r"transition has shape \(\)"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import comb, prod
 
 import numpy as np
 import pytest
@@ -143,6 +143,24 @@ def test_groups_are_counted_together_or_one_by_one(monkeypatch):
             limited.setattr(draft_counts, "MOST_AT_ONCE", 1)
             alone = PooledSelection(draft, target, 3).accepted().counted.accepted
         assert alone.tolist() == together.tolist()
+
+
+def test_of_a_thousand_drafts_floats_are_in_range():
+    # Some draft is b but for 2⁻ᵏ. Half of the time one of the b's is selected, else any draft, so
+    # that a is selected with probability 1/4.
+    k = 1_100
+    accepted = PooledSelection([0.5, 0.5], [0.25, 0.75], k).accepted()
+    any_of_all = np.array([float(Fraction(comb(k - 1, c - 1), 2**k)) for c in range(1, k + 1)])
+    of_its_own = np.array([float(Fraction(comb(k, c), 2**k)) for c in range(1, k + 1)])
+    wanted = np.stack([any_of_all, any_of_all + of_its_own], axis=1) / 2
+    near = {"rtol": 8 * k * np.finfo(float).eps, "atol": 1e-290}
+    np.testing.assert_allclose(accepted.counted.accepted.astype(float), wanted, **near)
+    # Draft i is the first a: then each later one is a or b. Likewise for b.
+    first = 0.5 ** np.arange(1, k + 1)
+    later = np.arange(k)[::-1] / 2
+    positions = first * ((1 + later) / k + 1 / 2)
+    found = accepted.by_position.astype(float)
+    np.testing.assert_allclose(found, positions, **near)
 
 
 @pytest.mark.parametrize("rule", [RecursiveRejection, KSequential, PooledSelection, NaiveSampling])

@@ -462,3 +462,17 @@ def test_the_first_of_a_race_stand_in_order_whatever_the_shape(shape):
     for count, wanted in ((1, [3]), (2, [3, 0]), (3, [3, 0, 2])):
         found = earliest(noise, np.array([1.0, 0.0, 0.5, 1.0]), count)
         assert (found == np.broadcast_to(wanted, (*shape[:-1], count))).all()
+
+
+@pytest.mark.parametrize("k", [100, 1_000, 4_000])
+def test_of_many_lists_equal_distributions_accept_always(k):
+    assert GumbelLists([0.5, 0.3, 0.2], [0.5, 0.3, 0.2], k).acceptance() == pytest.approx(
+        1, abs=1e-13
+    )
+
+
+def test_of_a_hundred_lists_floats_are_as_the_exact_rule():
+    pair = fractions("9/10", "1/10"), fractions("1/10", "9/10")
+    exact = GumbelLists(*pair, 100).acceptance()
+    floats = GumbelLists(*(tuple(map(float, row)) for row in pair), 100).acceptance()
+    assert floats == pytest.approx(float(exact), abs=1e-13)

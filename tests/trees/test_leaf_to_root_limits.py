@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import comb
 
 import pytest
 from drafted_trees import models
@@ -19,6 +20,7 @@ from otspec.blocks import (
 )
 from otspec.blocks.trees.shapes import as_shape
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
+from otspec.blocks.trees.verifiers.traversal_verify import equal_later
 from otspec.models import TableModel, memoryless
 from otspec.rules import (
     DrawnDraft,
@@ -141,3 +143,18 @@ def test_what_verifies_drawn_tokens_refuses_certain_ones_and_too_many_states(mon
     monkeypatch.setattr("otspec.blocks.trees.verifiers.leaf_to_root.STATE_LIMIT", 1)
     with pytest.raises(NotExactError, match="there are more than 1 states, too many for an exact"):
         rule.expected()
+
+
+@pytest.mark.parametrize("mass", [1.0, 1 - 2.0**-30, 0.5, 0.3, 2.0**-40])
+@pytest.mark.parametrize("others", [0, 1, 20, 1_100, 3_000])
+def test_equal_children_of_wide_nodes_are_binomial_in_floats(mass, others):
+    shape = as_shape(str(1 + others))
+    found = {len(places) - 1: likely for places, likely in equal_later(0, shape, mass, True)}
+    assert sum(found.values()) == pytest.approx(1, abs=1e-14)
+    share, middle = Fraction(mass), int(others * mass)
+    for more in {0, 1, middle // 2, middle, middle + 20, others}:
+        if more <= others:
+            exact = comb(others, more) * share**more * (1 - share) ** (others - more)
+            # A number further from the likeliest one has a quotient more, of four roundings.
+            near = {"rel": (4 * others + 4) * 2.0**-52, "abs": 1e-300}
+            assert found.get(more, 0) == pytest.approx(float(exact), **near)

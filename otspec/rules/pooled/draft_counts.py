@@ -1,12 +1,11 @@
 """How often drafts are the selected token (Theory, 15), or the residual one (Pooled, prop. 2)."""
 
-from math import comb
-
 import numpy as np
 
 from otspec._base import Array, IntArray, Number, arithmetic
 from otspec.distributions import Distribution
 from otspec.optimum.pools.knots import power_slope
+from otspec.rules.base.counts import with_one_more
 from otspec.rules.pooled.barriers import Barriers
 
 MOST_AT_ONCE = 2**20
@@ -44,22 +43,21 @@ def selected_counts(barriers: Barriers, k: int, tokens: IntArray | None = None) 
 def _in_group(tokens: Array, others: Array, below: Array, k: int) -> Array:
     """Return the same for tokens in a group that has no draft above: (t,) -> (k, t)."""
     # If m drafts are in the group and c of them are y, y is selected with probability c/m; in C(k,
-    # m) C(m, c) orders, which makes C(k, m) C(m − 1, c − 1).
-    own, beside, lower = (_powers(values, k) for values in (tokens, others, below))
-    counts = np.zeros((k, len(tokens)), dtype=tokens.dtype)
+    # m) C(m, c) orders, which makes C(k, m) C(m − 1, c − 1). Draft by draft, and for floats given
+    # that they are in the group: powers and numbers of orders may be out of range.
+    exact = arithmetic.is_exact(tokens)
+    group = np.ones_like(tokens) if exact else tokens + others
+    own, beside = (tokens, others) if exact else (tokens / group, others / group)
+    inside, chances, counts = (
+        np.zeros((k + more, len(tokens)), tokens.dtype) for more in (1, 0, 0)
+    )
+    inside[0], chances[0] = group**0, own
+    for _ in range(k):
+        inside = with_one_more(inside, group, below)
     for m in range(1, k + 1):
-        ways = comb(k, m) * lower[k - m]  # which m drafts are in the group; the others are below
-        for c in range(1, m + 1):
-            counts[c - 1] += ways * comb(m - 1, c - 1) * beside[m - c]
-    return counts * own[1:]
-
-
-def _powers(values: Array, k: int) -> Array:
-    """Return the powers of whole numbers or floats from 0 to k: (t,) -> (k + 1, t)."""
-    powers = np.ones((k + 1, len(values)), dtype=values.dtype)
-    for exponent in range(1, k + 1):
-        powers[exponent] = powers[exponent - 1] * values
-    return powers
+        counts += inside[m] * chances
+        chances = with_one_more(chances, own, beside)
+    return counts
 
 
 NEGLIGIBLE = 1e-14

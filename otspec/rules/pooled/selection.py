@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import comb
 from typing import ClassVar
 
@@ -178,11 +179,13 @@ class CountedDrafts(DrawnDrafts):
 
 def _by_first(counts: Array) -> Array:
     """Return the law by the output's first position, all orders of drafts being alike: (k, n)."""
-    k, one = len(counts), as_number(1, like=counts)
-    by_draft = zeros(counts.shape, like=counts)
+    # Of c drafts that are y, draft i is the first in C(k − 1 − i, c − 1) of C(k, c) places.
+    k = len(counts)
+    by_draft, many = zeros(counts.shape, like=counts), np.arange(1, k + 1)
+    share = np.array([as_number(Fraction(c, k), like=counts) for c in many.tolist()])
     for i in range(k):
-        for c in range(1, k - i + 1):
-            by_draft[i] += counts[c - 1] * (one * comb(k - 1 - i, c - 1) / comb(k, c))
+        by_draft[i] = share @ counts
+        share = share * np.maximum(k - i - many, 0) / max(k - 1 - i, 1)
     return by_draft
 
 

@@ -25,8 +25,8 @@ _BLOCK = 1 << 15  # chances of a block of tokens (256 kB), which stay in the cac
 Block: TypeAlias = tuple[slice, Array, Array]
 
 
-def quadrature(pair: Pair, k: int) -> tuple[Array, Array, Iterator[Block]]:
-    """Return nodes and weights for k or more lists, (m,), and blocks of tokens, last ones first."""
+def quadrature(pair: Pair, fewest: int, most: int) -> tuple[Array, Array, Iterator[Block]]:
+    """Return nodes, weights, (m,) each, and blocks of tokens, last ones first."""
     # A block is a slice of b tokens by ascending ratio, and their a and b at the nodes, (b, m)
     # each. Tokens that are never drafted are in none.
     ratios, draft, _ = pair.by_ratio
@@ -34,10 +34,13 @@ def quadrature(pair: Pair, k: int) -> tuple[Array, Array, Iterator[Block]]:
     draft, mass = draft[:drafted], pair.below[0][1 : drafted + 1]
     with np.errstate(over="ignore"):
         rates = np.clip(ratios[:drafted] * mass - pair.below[1][1 : drafted + 1], 0, _MOST_RATE)
-    late = 4.0 ** -math.ceil(math.log(max(rates.max(initial=1.0, where=draft >= _LEAST), 1.0), 4))
+    speed = max(most / 4, 1.0)  # of e^{−kt}: one piece can follow e^{−4t}
+    fastest = rates.max(initial=speed, where=draft >= _LEAST)
+    late = 4.0 ** -math.ceil(math.log(fastest, 4))
     early, nodes, weights = 0.0, [], []
-    while early * k < _LAST:
-        points, shares = np.polynomial.legendre.leggauss(_NODES if late > 0.1 else _FEW_NODES)
+    while early * fewest < _LAST:
+        number = _NODES if late * speed > 0.1 else _FEW_NODES
+        points, shares = np.polynomial.legendre.leggauss(number)
         nodes.append(early + (late - early) / 2 * (1 + points))
         weights.append((late - early) / 2 * shares)
         early, late = late, 4 * late
@@ -94,7 +97,7 @@ class GumbelLists(SharedNoise):
         rest = max(math.comb(most - 1, _POWERS + 1), 1e-300)
         heavy = draft > (_NEGLIGIBLE / rest) ** (1 / (_POWERS + 1)) * pair.below[0][1:]
         light = np.where(heavy, 0, target)
-        times, weights, blocks = quadrature(pair, min(ks, default=1))
+        times, weights, blocks = quadrature(pair, min(ks, default=1), most)
         # Σ q a of all tokens, Σ q (1 − a) b^j of the light ones, and the heavy ones themselves.
         powers, few = np.zeros((_POWERS + 1, len(times))), [np.zeros((2, 0, len(times)))]
         for part, first, other in blocks:
@@ -143,7 +146,7 @@ class GumbelLists(SharedNoise):
         # drafts y, and b that another list does.
         if not is_exact(self.target):
             others, both = np.ones((self.k, len(self.target))), np.zeros((self.k, len(self.target)))
-            times, weights, blocks = quadrature(self.pair, self.k)
+            times, weights, blocks = quadrature(self.pair, self.k, self.k)
             density = self.k * np.exp(-self.k * times) * weights
             for part, first, other in blocks:
                 left = np.ones_like(other)

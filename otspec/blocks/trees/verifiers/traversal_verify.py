@@ -222,12 +222,29 @@ def equal_later(place: int, shape: Shape, mass: Any, merge: bool) -> Iterator[tu
         yield (place,), 1
         return
     after = range(place + 1, len(shape.children))
+    if len(set(shape.children)) == 1:
+        for more, likely in enumerate(_binomial(len(after), mass)):
+            if likely > 0:
+                yield (place, *after[:more]), likely
+        return
     for more in range(len(after) + 1):
         likely = mass**more * (1 - mass) ** (len(after) - more)
-        if likely > 0 and len(set(shape.children)) == 1:
-            yield (place, *after[:more]), comb(len(after), more) * likely
-        elif likely > 0:
+        if likely > 0:
             yield from (((place, *others), likely) for others in combinations(after, more))
+
+
+def _binomial(number: int, mass: Any) -> list[Any]:
+    """Return how likely 0, …, number of so many i.i.d. children are a token of that mass."""
+    missed, counts = 1 - mass, range(number + 1)
+    if not isinstance(mass, float):
+        return [comb(number, c) * mass**c * missed ** (number - c) for c in counts]
+    # From the likeliest number on both ways: of many children, powers and numbers of ways are out
+    # of the range of floats.
+    top, before = min(int((number + 1) * mass), number), np.arange(number)
+    more, fewer = (number - before) * mass, (before + 1) * missed
+    ups, downs = more[top:] / fewer[top:], fewer[:top] / more[:top]
+    law = np.concatenate([np.cumprod(downs[::-1])[::-1], [1.0], np.cumprod(ups)])
+    return cast("list[Any]", (law / law.sum()).tolist())
 
 
 @dataclass(frozen=True, eq=False)
