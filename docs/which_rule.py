@@ -56,10 +56,10 @@ CASES = (
     Case("[4, i.i.d.](../pooled.md)", PooledSelection, 4, "1 − (1 − δ)⁴", RecursiveRejection),
     Case(
         "[4 distinct ones, drawn without replacement](../pooled_beyond.md)",
-        PooledSelectionWithoutReplacement, 4, "1 if δ > 0", RecursiveRejectionWithoutReplacement,
+        PooledSelectionWithoutReplacement, 4, "1", RecursiveRejectionWithoutReplacement,
     ),
-    Case("[the likeliest and one drawn](../rules.md)", SpecHub, 2, "1 if δ > 0"),
-    Case("[the 3 likeliest and one drawn](../theory.md#theory-14)", DrawnDraft, 4, "1 if δ > 0"),
+    Case("[the likeliest and one drawn](../rules.md)", SpecHub, 2, "1"),
+    Case("[the 3 likeliest and one drawn](../theory.md#theory-14)", DrawnDraft, 4, "1"),
     Case(
         "[the 4 likeliest: greedy, deterministic](../rules.md#certain-drafts)", TargetOnly, 4, "0"
     ),
