@@ -39,36 +39,32 @@ TEMPERATURES = (0.6, 1.5)
 
 
 class Case(NamedTuple):
-    """A way to draw the drafts of one token, the rule for it, and the usual one.
-
-    ``off``: the most that the output is off, if what is declared is δ off (Theory, 40).
-    """
+    """A way to draw the drafts of one token, the rule for it, and the usual one."""
 
     drafts: str
     rule: type[PairRule]
     k: int
-    off: str
     usual: type[PairRule] | None = None
 
 
 CASES = (
-    Case("[one](../quickstart.md)", MaximalCoupling, 1, "δ"),
-    Case("[4, i.i.d.](../pooled.md)", PooledSelection, 4, "1 − (1 − δ)⁴", RecursiveRejection),
+    Case("[one](../quickstart.md)", MaximalCoupling, 1),
+    Case("[4, i.i.d.](../pooled.md)", PooledSelection, 4, RecursiveRejection),
     Case(
         "[4 distinct ones, drawn without replacement](../pooled_beyond.md)",
-        PooledSelectionWithoutReplacement, 4, "1", RecursiveRejectionWithoutReplacement,
+        PooledSelectionWithoutReplacement,
+        4,
+        RecursiveRejectionWithoutReplacement,
     ),
-    Case("[the likeliest and one drawn](../rules.md)", SpecHub, 2, "1"),
-    Case("[the 3 likeliest and one drawn](../theory.md#theory-14)", DrawnDraft, 4, "1"),
-    Case(
-        "[the 4 likeliest: greedy, deterministic](../rules.md#certain-drafts)", TargetOnly, 4, "0"
-    ),
-)  # fmt: skip
+    Case("[the likeliest and one drawn](../rules.md)", SpecHub, 2),
+    Case("[the 3 likeliest and one drawn](../theory.md#theory-14)", DrawnDraft, 4),
+    Case("[the 4 likeliest: greedy, deterministic](../rules.md#certain-drafts)", TargetOnly, 4),
+)
 
 
 def one_token() -> str:
     """Return the table of rules for the drafts of one token."""
-    head = ("drafts", "rule", "accepts", "at best", "rejection", "ms", "misdeclared")
+    head = ("drafts", "rule", "accepts", "at best", "rejection", "ms")
     return _table(head, [*map(_row, CASES), _different_drafts()])
 
 
@@ -83,7 +79,7 @@ def _row(case: Case) -> Sequence[str]:
         case.drafts, _named("rules", case.rule.__name__, case.rule.batch),
         _number(_mean(case.rule, case.k)), _number(float(np.mean(optima))),
         _number(_mean(case.usual, case.k)) if case.usual else "",
-        _times(case.rule.batch), case.off,
+        _times(case.rule.batch),
     )  # fmt: skip
 
 
@@ -113,7 +109,7 @@ def _different_drafts() -> Sequence[str]:
     return (
         "[2, from two models](../different_drafts.md)",
         _named("rules", PriorityMixture.__name__, None),
-        _number(accepted), _number(bound), _number(float(np.mean(usual))), "", "1 − (1 − δ)²",
+        _number(accepted), _number(bound), _number(float(np.mean(usual))), "",
     )  # fmt: skip
 
 
