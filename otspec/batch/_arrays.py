@@ -47,7 +47,12 @@ def _all_torch(values: tuple[Any, ...]) -> bool:
     if str(strided) != "torch.strided":
         return False
     for one in values:
-        if not isinstance(one, kind) or one.layout is not strided or one.is_quantized:
+        if (
+            not isinstance(one, kind)
+            or one.layout is not strided
+            or one.is_quantized
+            or one.is_nested
+        ):
             return False
         if one.device != place:
             return False
@@ -76,7 +81,7 @@ def _check_array(name: str, values: Any) -> None:
     if is_numpy_array(values):
         _check_numpy(name, values)
     elif is_torch(values):
-        if str(values.layout) != "torch.strided" or values.is_quantized:
+        if str(values.layout) != "torch.strided" or values.is_quantized or values.is_nested:
             raise ValueError(f"{name} is sparse, nested or quantized: pass {name}.to_dense()")
     elif is_pydata_sparse_array(values):
         raise ValueError(f"{name} is sparse: pass {name}.todense()")

@@ -27,6 +27,19 @@ def rows(count, n, seed=0):
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_disjoint_supports_are_never_accepted_less_than_never(dtype):
+    rng = np.random.default_rng(0)
+    target = rng.random((2_000, 9)) ** rng.choice([1, 5, 20], (2_000, 1))
+    target[:, 2] = 0
+    target = (target / target.sum(axis=1, keepdims=True)).astype(dtype)
+    draft = np.zeros_like(target)
+    draft[:, 2] = 1
+    found = batch.acceptance.recursive_rejection(draft, target, 2)
+    assert found.min() == 0
+    assert found.max() < 2 * np.finfo(dtype).eps  # the sum of a target is that near to 1
+
+
 @pytest.mark.parametrize("k", [1, 2, 4, 8])
 def test_the_optimum(k):
     draft, target = rows(20, 300)

@@ -138,6 +138,20 @@ def test_tensors_of_two_devices_are_refused(function):
         is_refused(function, {**given, name: given[name].to("meta")}, said)
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@each("function", CALLS, ids=names)
+def test_sparse_and_nested_tensors_are_refused(function):
+    torch = library("torch")
+    given = {
+        name: torch.asarray(value) if isinstance(value, np.ndarray) else value
+        for name, value in CALLS[function].items()
+    }
+    for name in (name for name, value in given.items() if torch.is_tensor(value)):
+        said = f"^{name.replace('_logits', '(_logits)?')} is sparse, nested or quantized: pass "
+        for other in (given[name].to_sparse(), torch.nested.nested_tensor(list(given[name]))):
+            is_refused(function, {**given, name: other}, said)
+
+
 @pytest.mark.parametrize("kind", NO_ARRAYS)
 @each("function", MASKED, ids=names)
 def test_what_is_no_fit_mask_is_refused(function, kind):

@@ -75,7 +75,7 @@ def independent_acceptance(library: Library, draft, target, k: int) -> Array:
     for _ in range(k - 1):
         state = state.after()
     _, (_, lacking) = state.at_last()
-    return 1 - library.xp.sum(lacking, axis=-1)
+    return library.xp.clip(1 - library.xp.sum(lacking, axis=-1), min=0.0)
 
 
 def distinct_acceptance(library: Library, draft, target, drafts) -> Array:

@@ -51,7 +51,7 @@ def recursive_rejection(draft, target, found, k: int) -> None:
                 break
             scale = more
             rejected = rest_in_blocks(draft[row], target[row], excess(PLAIN, scale), sums)
-        found[row] = 1 - rejected
+        found[row] = clipped(1 - rejected)
 
 
 @machine_code
