@@ -43,20 +43,17 @@ def _all_torch(values: tuple[Any, ...]) -> bool:
     """Return whether all are tensors on one device, none of them sparse, nested or quantized."""
     if not is_torch(values[0]):
         return False
-    kind, strided, place = sys.modules["torch"].Tensor, values[0].layout, values[0].device
-    if str(strided) != "torch.strided":
-        return False
+    kind, place = sys.modules["torch"].Tensor, values[0].device
     for one in values:
-        if (
-            not isinstance(one, kind)
-            or one.layout is not strided
-            or one.is_quantized
-            or one.is_nested
-        ):
-            return False
-        if one.device != place:
+        if not isinstance(one, kind) or not _is_dense(one) or one.device != place:
             return False
     return True
+
+
+def _is_dense(tensor: Any) -> bool:
+    """Return whether a tensor is not sparse, nested or quantized."""
+    strided = tensor.layout is sys.modules["torch"].strided
+    return strided and not tensor.is_quantized and not tensor.is_nested
 
 
 def _check_one_by_one(arguments: dict[str, Any]) -> None:
@@ -81,7 +78,7 @@ def _check_array(name: str, values: Any) -> None:
     if is_numpy_array(values):
         _check_numpy(name, values)
     elif is_torch(values):
-        if str(values.layout) != "torch.strided" or values.is_quantized or values.is_nested:
+        if not _is_dense(values):
             raise ValueError(f"{name} is sparse, nested or quantized: pass {name}.to_dense()")
     elif is_pydata_sparse_array(values):
         raise ValueError(f"{name} is sparse: pass {name}.todense()")

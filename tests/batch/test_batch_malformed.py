@@ -124,13 +124,18 @@ def test_what_is_no_fit_array_is_refused(function, kind):
         is_refused(function, changed, rf"\b({about.replace('_logits', '(_logits)?')})\b")
 
 
-@each("function", CALLS, ids=names)
-def test_tensors_of_two_devices_are_refused(function):
+def as_tensors(function):
+    """The arguments of a call, tensors in place of arrays."""
     torch = library("torch")
-    given = {
+    return {
         name: torch.asarray(value) if isinstance(value, np.ndarray) else value
         for name, value in CALLS[function].items()
     }
+
+
+@each("function", CALLS, ids=names)
+def test_tensors_of_two_devices_are_refused(function):
+    torch, given = library("torch"), as_tensors(function)
     first, *others = [name for name, value in given.items() if torch.is_tensor(value)]
     for name in others:
         one, two = (each.replace("_logits", "(_logits)?") for each in (name, first))
@@ -141,11 +146,7 @@ def test_tensors_of_two_devices_are_refused(function):
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 @each("function", CALLS, ids=names)
 def test_sparse_and_nested_tensors_are_refused(function):
-    torch = library("torch")
-    given = {
-        name: torch.asarray(value) if isinstance(value, np.ndarray) else value
-        for name, value in CALLS[function].items()
-    }
+    torch, given = library("torch"), as_tensors(function)
     for name in (name for name, value in given.items() if torch.is_tensor(value)):
         said = f"^{name.replace('_logits', '(_logits)?')} is sparse, nested or quantized: pass "
         for other in (given[name].to_sparse(), torch.nested.nested_tensor(list(given[name]))):
