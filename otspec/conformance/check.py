@@ -78,9 +78,9 @@ def check(
     detect : float
         The total variation between output and target to be found with probability 0.999.
     coarse : float, optional
-        The same where rows are expensive: in large vocabularies, and in calls of one to seven
-        rows; by default 0.1, or ``detect`` if that is more. In calls of very many rows it is
-        doubled.
+        The same where rows are expensive: in large vocabularies, in calls of one to seven rows,
+        and of two rows of a call together; by default 0.1, or ``detect`` if that is more. In calls
+        of very many rows it is doubled.
     false_alarm : float
         The probability with which a correct verifier has findings.
     budget : int

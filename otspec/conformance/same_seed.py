@@ -16,9 +16,10 @@ from otspec.conformance.cases.generated import DrawnToken, Texts
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.library import cases_of, text_cases
 from otspec.conformance.cases.tasks import Task, kernel_tasks
-from otspec.conformance.evidence.batches import KernelBatches, SingleRows, long_call
+from otspec.conformance.evidence.batches import KernelBatches, long_call
 from otspec.conformance.evidence.case_by_case import without_lengths
 from otspec.conformance.evidence.evidence import Requirement
+from otspec.conformance.evidence.sizes import SingleRows
 from otspec.conformance.evidence.trial import FaultError
 from otspec.conformance.exact_check import drafted_ways
 from otspec.conformance.faults.base import faults_of

@@ -14,8 +14,9 @@ from otspec.conformance.cases.cases import memoryless
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.evidence import dependence
-from otspec.conformance.evidence.batches import KernelBatches, SingleRows
+from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.dependence import CallPairs, RowPairs, rows_apart, taken
+from otspec.conformance.evidence.sizes import SingleRows
 from otspec.conformance.exact_check import Drafted, drafted_ways, sample_of
 from otspec.conformance.keyed import Rows, noise_of
 from otspec.conformance.same_seed import SameSeed

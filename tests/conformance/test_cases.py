@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from otspec.conformance.cases.arrays import logits_given
 from otspec.conformance.cases.cases import embedded, memoryless, mixed, remembering, spread
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.library import (
@@ -18,7 +19,7 @@ from otspec.conformance.cases.library import (
     small_cases,
     text_cases,
 )
-from otspec.conformance.cases.warping import logits_given, neutral
+from otspec.conformance.cases.warping import neutral
 
 KINDS = {"tokens": Tokens(3), "block": Block.of_length(2), "tree": Tree((-1, -1, 0, 1))}
 

@@ -77,7 +77,21 @@ def greedy_calls(draft_logits, target_logits, drafts, temperatures, rng):
     return np.where(greedy, drafts[:, 0] if greedy.all() else target_logits.argmax(axis=1), token)
 
 
+def warping_to(most, masks_to=10**6):
+    """Settings, or the mask, are applied to the target of so many tokens at most."""
+
+    def warped(draft_logits, target_logits, drafts, allowed, temperature, rng):
+        count = target_logits.shape[1]
+        masked = np.where(allowed, target_logits, -np.inf) if count <= masks_to else target_logits
+        rows = softmax(draft_logits, temperature), softmax(masked, temperature ** (count <= most))
+        return right(*rows, drafts, rng)
+
+    return warped
+
+
 WRONG = {
+    "a large target without its temperature": (warping_to(32), {}),
+    "a large target without its mask": (warping_to(10**6, 32), {}),
     "logits taken for logarithms": (weights_for_probabilities, {}),
     "powers of large logits": (powers, {}),
     "a call of greedy rows": (greedy_calls, {}),
@@ -119,7 +133,7 @@ def test_faults_of_odd_calls_are_found(name):
 
 def test_right_verifiers_pass_odd_calls():
     for verifier in (
-        right, with_lengths(lambda _: False),
+        right, with_lengths(lambda _: False), warping_to(10**6),
         lambda draft_logits, target_logits, drafts, rng: right(
             softmax(draft_logits, 1), softmax(target_logits, 1), drafts, rng
         ),

@@ -10,14 +10,18 @@ from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.tasks import SPECIAL, Task, beside_tasks, engine_tasks, kernel_tasks
 from otspec.conformance.evidence.batches import (
-    FewRows,
     KernelBatches,
-    OddRows,
-    SingleRows,
     StepBatches,
     long_call,
 )
 from otspec.conformance.evidence.dependence import CallPairs, RowPairs
+from otspec.conformance.evidence.sizes import (
+    FewBeside,
+    FewRows,
+    OddRows,
+    RowsBeside,
+    SingleRows,
+)
 
 VOCABULARY, ENTRIES = 67, 4_000
 BLOCK, TREE = Block.of_length(2), Tree((-1, -1, 0))
@@ -59,10 +63,10 @@ def said_of(tasks):
 @pytest.mark.parametrize(
     ("verify", "kind", "wanted"),
     [
-        (batch.maximal_coupling, Tokens(1), "85f7401f4013"),
-        (block, BLOCK, "e7dd3e4ca210"),
-        (tree, TREE, "08e9f52721ac"),
-        (warping, Tokens(2), "d7ec095d3e42"),
+        (batch.maximal_coupling, Tokens(1), "9a2913b6049a"),
+        (block, BLOCK, "f2a05c359788"),
+        (tree, TREE, "8887ed32e41a"),
+        (warping, Tokens(2), "63ec4c7b511a"),
     ],
     ids=["tokens", "block", "tree", "warping"],
 )
@@ -99,6 +103,8 @@ def made(batches=KernelBatches, before=0, large=False, kind=BLOCK):
         (made(SingleRows), 12, "single"),
         (made(FewRows), 12, "few"),
         (made(OddRows), 12, "odd"),
+        (made(RowsBeside), 12 * 104, "beside"),  # 832 rows in eight calls
+        (made(FewBeside), 12 * 4, "beside"),
         (made(large=True), 12, "vocabulary"),
         (made(RowPairs), 48, None),
     ],
@@ -123,6 +129,7 @@ def test_a_long_call_counts_the_rows_behind_the_first_ones():
     [
         (made(), 0.005), (made(StepBatches), 0.005), (made(large=True), 0.1),
         (made(SingleRows), 0.1), (made(FewRows), 0.1), (made(before=9), 0.2),
+        (made(OddRows), 0.02), (made(RowsBeside), 0.1), (made(FewBeside), 0.1),
         (made(RowPairs), 0.02), (made(CallPairs), 0.02),
     ],
 )  # fmt: skip
@@ -130,4 +137,4 @@ def test_how_closely_is_looked(task, wanted):
     assert task.wanted(0.005, 0.1) == wanted
     assert made(RowPairs).wanted(0.05, 0.1) == 0.05  # half of what is coarse
     assert made(before=9).wanted(0.005, 0.7) == 1.0
-    assert set(SPECIAL) == {"vocabulary", "single", "few", "odd", "long", "history"}
+    assert set(SPECIAL) == {"vocabulary", "single", "few", "odd", "beside", "long", "history"}

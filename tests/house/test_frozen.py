@@ -90,6 +90,8 @@ NOT_WALKED = {
             "AmongTokens",
             "OddRows",
             "FewRows",
+            "RowsBeside",
+            "FewBeside",
             "BesideRejected",
             "BesideOthers",
             "RowPairs",

@@ -1,7 +1,7 @@
-"""An engine's own arrays, parameter names, vocabulary and reserved ids."""
+"""An engine's own arrays, parameter names, vocabulary, reserved ids, logits and settings."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import update_wrapper
 from typing import Any
@@ -11,10 +11,12 @@ import numpy as np
 from otspec._base import Array, Frozen, IntArray, memory, needed, shown
 from otspec._base.arguments import as_callable, as_instance, as_tokens
 from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.warping import ROWS_OF, SETTINGS, SHIFTS, Warped, logits_of
 
 LIBRARIES = ("numpy", "torch")
 DTYPES = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-6, "float64": 1e-9}
 """Types of probabilities, and the errors of a probability that count as rounding in each."""
+NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "min_p": 0.0}
 MOSTLY = 0.9  # zeros are filled at once from this share of them on
 
 
@@ -168,3 +170,50 @@ def placed(case: Case, least: int, reserved: tuple[int, ...]) -> Case:
         nearest = free[np.abs(free - was).argmin()]
         symbols[nearest], free = symbol, free[free != nearest]
     return replace(case, symbols=symbols)
+
+
+def logits_given(case: Case, rows: Mapping[str, Array], unwarped: Mapping[str, Array]) -> Any:
+    """Return logits by name over tokens: those that a case has, or logarithms."""
+    if isinstance(case, Warped):
+        wide = {
+            name: np.append(values, np.full((*values.shape[:-1], 1), -np.inf), axis=-1)
+            for name, values in unwarped.items()
+        }
+    else:
+        wide = {name: logits_of(case.shares(rows[name])) + SHIFTS[name] for name in rows}
+    return {f"{name}_logits": values[..., case.symbols] for name, values in wide.items()}
+
+
+def unwarped(case: Case) -> Case:
+    """Return a case whose rows are the logits of one that is warped."""
+    if not isinstance(case, Warped):
+        return case
+    return replace(case, draft=case.draft_logits, target=case.target_logits)
+
+
+def settings_given(case: Case, variants: IntArray, wanted: Sequence[str]) -> dict[str, Any]:
+    """Return the settings that a verifier asks for: of the call, or of each row."""
+    neutral = NEUTRAL | {"top_k": case.vocabulary}
+    own: list[dict[str, Any]] = [{}] * case.variants
+    found: dict[str, Any] = {}
+    for name in wanted:
+        if name not in SETTINGS:
+            continue
+        short = name.removeprefix("draft_")
+        one = ROWS_OF.get(short, short)
+        which = "draft_settings" if name != short else "settings"
+        values = [{**neutral, **given}[one] for given in getattr(case, which, own)]
+        found[name] = np.array(values)[variants] if short in ROWS_OF else values[0]
+    return found
+
+
+def masks(case: Case) -> Case:
+    """Return a case whose target is the mask, 1 for what is allowed."""
+    allowed = case.allowed if isinstance(case, Warped) else np.ones_like(case.target)
+    return replace(case, target=allowed.astype(float))
+
+
+def allowed_given(case: Case, rows: Array) -> Array:
+    """Return the mask over tokens; all tokens without a symbol are allowed."""
+    wide = np.append(rows, np.ones((*rows.shape[:-1], 1)), axis=-1)
+    return wide[..., case.symbols] > 0

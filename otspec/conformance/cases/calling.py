@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec._base import Array, Frozen, IntArray, as_callable, cached_property
-from otspec.conformance.cases import warping
+from otspec.conformance.cases import arrays, warping
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.cases import Case, named
 from otspec.conformance.cases.drafting import Sample
@@ -114,15 +114,15 @@ class Verifier(Frozen):
         corrections: Any = None,
     ) -> dict[str, Any]:
         """Return what it asks for, in arrays of its own, with the corrections of the last block."""
-        arrays = self.arrays(kind, case, sample) | {CORRECTIONS: corrections}
-        return self.with_numbers(arrays, randomness, sample.drafts.shape)
+        given = self.arrays(kind, case, sample) | {CORRECTIONS: corrections}
+        return self.with_numbers(given, randomness, sample.drafts.shape)
 
     def with_numbers(
-        self, arrays: Mapping[str, Any], randomness: "Randomness", shape: tuple[int, ...]
+        self, given: Mapping[str, Any], randomness: "Randomness", shape: tuple[int, ...]
     ) -> dict[str, Any]:
         """Return what it asks for: arrays, and randomness for so many rows of so many nodes."""
         return {
-            name: randomness.of(name, *shape) if name in self.random else arrays[name]
+            name: randomness.of(name, *shape) if name in self.random else given[name]
             for name in self.wanted
         }
 
@@ -171,19 +171,19 @@ class Verifier(Frozen):
         """Return logits, settings and the mask, if it asks for any."""
         made = self.settings_of(case, sample.variants)
         if set(warping.LOGITS) & set(self.wanted):
-            plain = kind.arrays(warping.unwarped(case), sample)
+            plain = kind.arrays(arrays.unwarped(case), sample)
             if case.behind != "same":
                 filled_behind(plain, sample.there, case.behind, after=self.corrects)
-            given = warping.logits_given(case, rows, plain)
+            given = arrays.logits_given(case, rows, plain)
             made |= {name: self.form.own(values) for name, values in given.items()}
         if warping.ALLOWED in self.wanted:
-            allowed = kind.arrays(warping.masks(case), sample)["target"]
-            made[warping.ALLOWED] = self.form.own(warping.allowed_given(case, allowed), "bool")
+            allowed = kind.arrays(arrays.masks(case), sample)["target"]
+            made[warping.ALLOWED] = self.form.own(arrays.allowed_given(case, allowed), "bool")
         return made
 
     def settings_of(self, case: Case, variants: IntArray) -> dict[str, Any]:
         """Return the settings that it asks for: of the call, or of each row."""
-        found = warping.settings_given(case, variants, tuple(self.wanted))
+        found = arrays.settings_given(case, variants, tuple(self.wanted))
         for name, values in found.items():
             if np.ndim(values):
                 whole = values.dtype.kind in "iu"

@@ -22,7 +22,7 @@ from otspec.conformance.cases.cases import (
 )
 from otspec.conformance.cases.drafting import siblings_of
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.warping import warped_cases
+from otspec.conformance.cases.warping import FAR_AWAY, Warped, of_logits, warped_cases
 
 LOGITS = np.array([2.0, 1.0, 0.0, -1.5])  # of the cases of extreme temperatures
 COLD = tuple(np.exp(LOGITS / 0.05 - 40))  # weights from 1 down to 4e-31, at temperature 0.05
@@ -76,8 +76,9 @@ BESIDE_OTHERS = (  # what code asks of a row, and answers for a whole batch
     "both certain, of one token",
     "a uniform target",
 )
-FEW_ROWS = ((8, 1, 1), (1, 1, 8))  # of calls of few rows: a draft that is just kept is far off
-ODD_ROWS = ((8, 1, 1), (1, 4, 4))  # neither the draft nor the likeliest token is near
+# Of calls of certain numbers of rows: none of the draft, the likeliest token, and what another row
+# has, is near. Each row has these weights, or turns of them.
+IN_CALLS = ((8, 1, 1), (1, 5, 4))
 BETWEEN = {  # of which the large vocabulary is so many times smaller, where it is still large
     "ties": 31,
     "a token that is never drafted": 13,
@@ -173,6 +174,22 @@ def settings_cases(kind: Kind, wanted: Sequence[str], uneven: bool) -> list[Case
     return taken_cases(kind, cases, uneven)
 
 
+def large_settings(cases: Sequence[Case], vocabulary: int) -> list[Case]:
+    """Return the cases whose settings, and whose mask, change the target most, among many tokens.
+
+    Those of several settings come before others.
+    """
+
+    def changed(case: Warped) -> tuple[int, float]:
+        moved = np.abs(case.target - of_logits(case.target_logits, {}))
+        return case.variants, float(moved.sum(axis=-1).mean())
+
+    warped = [case for case in cases if isinstance(case, Warped) and case.name != FAR_AWAY]
+    masked = [case for case in warped if not case.allowed.all()]
+    free = [case for case in warped if case.allowed.all()]
+    return [among(max(group, key=changed), vocabulary) for group in (free, masked) if group]
+
+
 def small_cases(kind: Kind) -> tuple[Case, ...]:
     """Return all small cases of a kind, the same ones in each check: laws on them are kept."""
     return _small_cases(kind.name)
@@ -213,14 +230,10 @@ def among(case: Case, vocabulary: int, turn: int = 0) -> Case:
     return embedded(case, vocabulary, _places(case.n, vocabulary, turn))
 
 
-def few_rows(uneven: bool) -> Case:
-    """Return the case of calls of a few rows."""
-    return memoryless("a few rows in each call", *FEW_ROWS, uneven=uneven)
-
-
-def odd_rows(uneven: bool) -> Case:
-    """Return the case of calls of numbers of rows that no tile divides."""
-    return memoryless("31 to 255 rows in each call", *ODD_ROWS, uneven=uneven)
+def in_calls(name: str, uneven: bool) -> Case:
+    """Return the case of calls of certain numbers of rows: rows of other models side by side."""
+    turns = [memoryless("", *np.roll(IN_CALLS, turn, axis=1)) for turn in range(3)]
+    return replace(mixed(name, turns), uneven=uneven)
 
 
 def taken_cases(kind: Kind, cases: Iterable[Case], uneven: bool) -> list[Case]:

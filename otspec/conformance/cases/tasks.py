@@ -30,14 +30,18 @@ from otspec.conformance.evidence.batches import (
     AmongTokens,
     BesideOthers,
     BesideRejected,
-    FewRows,
     KernelBatches,
-    OddRows,
-    SingleRows,
     StepBatches,
     long_call,
 )
 from otspec.conformance.evidence.dependence import CallPairs, Pairs, RowPairs
+from otspec.conformance.evidence.sizes import (
+    FewBeside,
+    FewRows,
+    OddRows,
+    RowsBeside,
+    SingleRows,
+)
 from otspec.conformance.evidence.statistics import Statistic
 
 MANY_ROWS = 1 << 16  # rows of one call before those that are counted: over 16 bits
@@ -47,11 +51,20 @@ MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbo
 SINGLE = "one row in each call"  # the name of a case
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
 MOST_GROSS = 0.15  # or from here on: two calls in three that share all numbers are farther off
+IN_CALLS: tuple[tuple[type[KernelBatches], str], ...] = (
+    (FewRows, "a few rows in each call"),
+    (OddRows, "31 to 255 rows in each call"),
+    (FewBeside, "rows beside each other in calls of a few rows"),
+    (RowsBeside, "rows beside each other in calls of 31 to 255 rows"),
+)
+"""Calls of certain numbers of rows, and the names of their cases."""
 SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",
     "few": "what only calls of a few rows show, or calls of rows that all lack drafts",
     "odd": "rows behind the last whole tile of rows, or of a number of rows that is no power of 2",
+    "beside": "a row that has the answer, models or random numbers of the row beside it, at an "
+    "end of a call or a border of tiles",
     "long": "an index of rows or entries that overflows in a long call",
     "history": "a state of penalties, bad words or a grammar that is not that of the text before "
     "each draft, because it is that of the block's beginning or counts a token twice",
@@ -95,7 +108,8 @@ class Task(Frozen):
         """What only this case has, one of :data:`SPECIAL`; None if it is as small as may be."""
         past = isinstance(self.law, WithHistory)
         few = (self.batches is each for each in (SingleRows, FewRows, OddRows))
-        there = (self.large, *few, self.before > 0, past)
+        beside = issubclass(self.batches, RowsBeside)
+        there = (self.large, *few, beside, self.before > 0, past)
         return next((name for name, has in zip(SPECIAL, there, strict=True) if has), None)
 
     @property
@@ -138,19 +152,22 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         )
     steps: list[Case] = []
     if not verifier.corrects:  # which ends with more than one token, and whose texts are in steps
-        cases += library.settings_cases(kind, tuple(verifier.wanted), uneven)
+        warped = library.settings_cases(kind, tuple(verifier.wanted), uneven)
+        cases += [*warped, *library.large_settings(warped, vocabulary)]
         steps = library.plain_cases(kind, uneven, "two steps")
     single = library.plain_cases(kind, uneven, SINGLE)
     differing = library.plain_cases(kind, uneven, pairs=None)
-    few = library.taken_cases(kind, [library.few_rows(uneven)], uneven)
-    odd = library.taken_cases(kind, [library.odd_rows(uneven)], uneven)
+    sized = [(each, library.in_calls(words, uneven)) for each, words in IN_CALLS]
     return [
         *_cases(verifier, kind, cases),
         *(Task(verifier, kind, case, case, StepBatches) for case in steps),
         *_pairs(verifier, kind, library.taken_cases(kind, [shared], uneven), DEPENDENT),
         *(Task(verifier, kind, case, case, SingleRows) for case in single),
-        *(Task(verifier, kind, case, case, FewRows) for case in few),
-        *(Task(verifier, kind, case, case, OddRows) for case in odd),
+        *(
+            Task(verifier, kind, case, case, each)
+            for each, made in sized
+            for case in library.taken_cases(kind, [made], uneven)
+        ),
         *(Task(verifier, kind, case, case, AmongTokens, large=True) for case in dense),
         *_long_calls(verifier, kind, differing, vocabulary, entries),
     ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base import Array, IntArray, cached_property
+from otspec._base import Array, cached_property
 from otspec.conformance.cases.cases import FEWER, Case, begun, memoryless, remembering
 from otspec.warping import warped
 
@@ -18,9 +18,9 @@ SETTINGS = tuple(f"{model}{name}" for model in ("", "draft_") for name in (*WARP
 """What a verifier may ask for."""
 LOGITS = ("draft_logits", "target_logits")
 ALLOWED = "allowed"  # the mask of a grammar, of the target's shape: True for tokens that may follow
-NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "min_p": 0.0}
 Pair = tuple[Mapping[str, Any], Mapping[str, Any]]  # settings of the target, and of the draft
 SHIFTS = {"draft": 0.5, "target": -1.25}  # of logits: a constant is no part of the distribution
+FAR_AWAY = "logits far from 0"  # the name of a case
 FAR = 100.0  # of logits whose powers float32 does not hold, or holds without digits
 CLEAR = 0.02  # distance of top-p and min-p from other kept tokens, and of logits from ties
 
@@ -273,7 +273,7 @@ def shifted_logits(case: Case, model: str) -> Array:
 
 def _far() -> Warped:
     """Return a case of rows whose logits are far above 0 or far below, exact in all types."""
-    small = memoryless("logits far from 0", *np.ones((2, 3)))
+    small = memoryless(FAR_AWAY, *np.ones((2, 3)))
     shifts = np.array([FAR, -FAR])[:, None, None]
     rows = ((1.0, 2.0, -1.5), (2.0, 1.0, 0.0))
     target, draft = (np.broadcast_to(row, (2, 4, 3)) + shifts for row in rows)
@@ -283,50 +283,3 @@ def _far() -> Warped:
 def _each(logits: Array, settings: Sequence[Mapping[str, Any]]) -> Array:
     pairs = zip(logits, settings, strict=True)
     return np.stack([of_logits(rows, given) for rows, given in pairs])
-
-
-def logits_given(case: Case, rows: Mapping[str, Array], unwarped: Mapping[str, Array]) -> Any:
-    """Return logits by name over tokens: those that a case has, or logarithms."""
-    if isinstance(case, Warped):
-        wide = {
-            name: np.append(values, np.full((*values.shape[:-1], 1), -np.inf), axis=-1)
-            for name, values in unwarped.items()
-        }
-    else:
-        wide = {name: logits_of(case.shares(rows[name])) + SHIFTS[name] for name in rows}
-    return {f"{name}_logits": values[..., case.symbols] for name, values in wide.items()}
-
-
-def unwarped(case: Case) -> Case:
-    """Return a case whose rows are the logits of one that is warped."""
-    if not isinstance(case, Warped):
-        return case
-    return replace(case, draft=case.draft_logits, target=case.target_logits)
-
-
-def settings_given(case: Case, variants: IntArray, wanted: Sequence[str]) -> dict[str, Any]:
-    """Return the settings that a verifier asks for: of the call, or of each row."""
-    neutral = NEUTRAL | {"top_k": case.vocabulary}
-    own: list[dict[str, Any]] = [{}] * case.variants
-    found: dict[str, Any] = {}
-    for name in wanted:
-        if name not in SETTINGS:
-            continue
-        short = name.removeprefix("draft_")
-        one = ROWS_OF.get(short, short)
-        which = "draft_settings" if name != short else "settings"
-        values = [{**neutral, **given}[one] for given in getattr(case, which, own)]
-        found[name] = np.array(values)[variants] if short in ROWS_OF else values[0]
-    return found
-
-
-def masks(case: Case) -> Case:
-    """Return a case whose target is the mask, 1 for what is allowed."""
-    allowed = case.allowed if isinstance(case, Warped) else np.ones_like(case.target)
-    return replace(case, target=allowed.astype(float))
-
-
-def allowed_given(case: Case, rows: Array) -> Array:
-    """Return the mask over tokens; all tokens without a symbol are allowed."""
-    wide = np.append(rows, np.ones((*rows.shape[:-1], 1)), axis=-1)
-    return wide[..., case.symbols] > 0

@@ -1,7 +1,6 @@
 """Batches of answers: the harness draws drafts, the verifier verifies, and texts are counted."""
 
 from dataclasses import dataclass, replace
-from itertools import cycle
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -104,46 +103,6 @@ class KernelBatches(Frozen):
             raise FaultError("call", f"the verifier {crash.what}", crash.traceback)
         answer, corrections = self.verifier.parted(found)
         return plain(answer), corrections
-
-
-class SingleRows(KernelBatches):
-    """Calls of one row each."""
-
-    def __call__(self, size: int) -> IntArray:
-        """Return how often each mark came with each text, from as many calls as rows."""
-        one = super().__call__
-        try:
-            total: IntArray = np.sum([one(1) for _ in range(size)], axis=0)
-        except ValueError as error:  # such as a shape that is right for more rows
-            raise FaultError("impossible", f"in a call of one row {error}") from error
-        return total
-
-
-class OddRows(KernelBatches):
-    """Calls of numbers of rows of which none is a multiple of a tile."""
-
-    sizes: ClassVar[tuple[int, ...]] = (127, 255, 63, 31)
-
-    def __call__(self, size: int) -> IntArray:
-        """Return how often each mark came with each text."""
-        sizes, counts = cycle(self.sizes), []
-        while size > 0:
-            rows = min(size, next(sizes))
-            counts.append(super().__call__(rows))
-            size -= rows
-        total: IntArray = np.sum(counts, axis=0)
-        return total
-
-
-class FewRows(OddRows):
-    """Calls of two to seven rows, all of which have as many drafts."""
-
-    sizes = (2, 3, 4, 5, 6, 7)
-
-    def drawn(self, rows: int) -> Sample:
-        """Return drafts at the same places of each row."""
-        sample = super().drawn(rows)
-        return sample._replace(there=np.repeat(sample.there[:1], rows, axis=0))
 
 
 class AmongTokens(KernelBatches):

@@ -33,7 +33,7 @@ class Statistic(Frozen):
     expected: Array  # (cells,)
     labels: tuple[str, ...]  # what each cell is, such as ``text (0, 2)``
     meaning: str = ""  # what it means if this law is another, where its name does not say so
-    # Of several samples with one law each: what is compared there, and the fault that explains it
+    # Of several samples with this law each: what is compared there, and the fault that explains it
     ways: tuple[tuple[str, str], ...] = ()
     fault: str = ""  # that of one way
 
@@ -51,7 +51,7 @@ class Statistic(Frozen):
     def of_way(self, place: int) -> "Statistic":
         """Return the law of one of the ways."""
         between, fault = self.ways[place]
-        meaning = f"{between} depend on each other"
+        meaning = f"{between} {self.meaning}" if self.meaning else ""
         return replace(self, name=f"{self.name} {between}", meaning=meaning, ways=(), fault=fault)
 
 
@@ -99,7 +99,26 @@ def dependence(ways: tuple[tuple[str, str], ...]) -> Statistic:
         np.arange(2 * len(ways))[None],
         np.array([0.5, 0.5]),
         ("their answers agree more than others", "their answers agree less than others"),
+        "depend on each other",
         ways=ways,
+    )
+
+
+def of_two_rows(case: Case, ways: Sequence[str]) -> Statistic:
+    """Return the joint law of the pairs and first tokens of two rows, the same in each way."""
+    first = _of_beginnings(TextsOnly(1), case, 1)
+    count = len(first.expected)  # of which the last is impossible
+    cells = np.full((len(ways), count, count), (count - 1) ** 2)
+    cells[:, :-1, :-1] = np.arange((count - 1) ** 2).reshape(count - 1, count - 1)
+    cells += np.arange(len(ways))[:, None, None] * ((count - 1) ** 2 + 1)
+    law = np.append(np.outer(first.expected[:-1], first.expected[:-1]), 0.0)
+    labels = [f"{one}, then {two}" for one, two in product(first.labels[:-1], repeat=2)]
+    return Statistic(
+        "joint law of",
+        cells.reshape(1, -1),
+        law,
+        (*labels, first.labels[-1]),
+        ways=tuple((way, "") for way in ways),
     )
 
 

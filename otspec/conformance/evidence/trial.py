@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base import Array, IntArray
+from otspec._base import IntArray
 from otspec.blocks import BlockVerificationPreprint
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import model_of
@@ -112,7 +112,11 @@ def first_off(
         if evidence.wrong(seen):
             break
     if statistic.ways:
-        place = _likeliest(evidence.logarithms(seen), needs.threshold, seen)
+        found = evidence.logarithms(seen)
+        found = np.where(found < needs.threshold, 0, found)
+        if statistic.meaning:  # numbers that are shared make two agree more
+            found = found * np.where(seen[:, 0] < seen[:, 1], 1, 2)
+        place = int(np.argmax(found >= found.max() / 2))  # the first way of much evidence
         statistic, seen = statistic.of_way(place), seen[place]
     observed = seen / seen.sum()
     # Of two cells both are off by the same; the first is named.
@@ -138,12 +142,6 @@ def first_off(
         looks_like=(statistic.fault,) if statistic.fault else (),
         labels=statistic.labels,
     )
-
-
-def _likeliest(found: Array, threshold: float, seen: IntArray) -> int:
-    """Return the first way of much evidence; numbers that are shared make two agree more."""
-    found = np.where(found < threshold, 0, found) * np.where(seen[:, 0] < seen[:, 1], 1, 2)
-    return int(np.argmax(found >= found.max() / 2))
 
 
 def accepted(kind: Kind, counts: IntArray) -> Estimate | None:

@@ -15,8 +15,8 @@ from otspec.conformance.evidence.batches import (
     BesideOthers,
     BesideRejected,
     KernelBatches,
-    SingleRows,
 )
+from otspec.conformance.evidence.sizes import SingleRows
 from otspec.conformance.faults.base import FAULTS, Fault, Seen, faults_of
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule, rules_of
@@ -64,6 +64,7 @@ def explanations(
         return Explanations([])
     if all(each.case.behind != "same" for each in seen if each.off):
         return Explanations([PADDING], sure=False)  # what stands behind drafts is looked at
+    order.sort(key=lambda each: each.case.ways)  # what a simple case rules out is soon seen
     step = kind.step if isinstance(kind, Texts) else kind
     faults = [
         fault

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import factorial, gammainc
+from scipy.special import gammainc, gammaln, xlogy
 
 from otspec._base import Number, exponential
 from otspec.chance import Branch
@@ -157,7 +157,7 @@ def _integral(bounds: Sequence[tuple[float, float]]) -> float:
     counts = np.arange(most)
     for edge in sorted({edge for pair in bounds for edge in pair if edge < math.inf}):
         lasted, before = edge - before, edge
-        steps = math.exp(-lasted) * lasted**counts / factorial(counts)
+        steps = np.exp(xlogy(counts, lasted) - lasted - gammaln(counts + 1))
         reached = law[-1] + law[:-1] @ gammainc(most - counts, lasted)
         law = np.append(np.convolve(law[:-1], steps)[:most], reached)
         for place, (low, high) in enumerate(bounds, start=1):
