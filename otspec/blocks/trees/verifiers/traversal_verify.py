@@ -12,7 +12,7 @@ from otspec import rules
 from otspec._base import Array, Frozen, Number, as_callable, positive_part
 from otspec.blocks.block_verification import LastToFirst
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
-from otspec.blocks.trees.shapes import LEAF, Shape
+from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.leaf_to_root import Arrivals, Child, LeafToRoot, with_dagger
 from otspec.blocks.trees.verifiers.nodes import Places, TokenRule
 from otspec.chance import Chance
@@ -219,12 +219,12 @@ def equal_later(place: int, shape: Shape, mass: Any, merge: bool) -> Iterator[tu
     """Yield which i.i.d. children from a place on are its token of that mass, and how likely."""
     # Of children after which the same is drafted it is enough how many: the next ones; of children
     # after which nothing is, not even that.
-    different = set(shape.children)
-    if not merge or different == {LEAF}:
+    alike = shape.even or len(set(shape.children)) == 1
+    if not merge or (alike and shape.depth == 1):
         yield (place,), 1
         return
     after = range(place + 1, len(shape.children))
-    if len(different) == 1:
+    if alike:
         for more, likely in enumerate(_binomial(len(after), mass)):
             if likely > 0:
                 yield (place, *after[:more]), likely
