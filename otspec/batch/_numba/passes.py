@@ -78,17 +78,25 @@ def sum_in_blocks(values, unit: float, sums) -> float:
 @inner_code
 def overlaps(draft, target, units: Units, scales, sums) -> None:
     """Fill in Σ min(target, scale·x) of a row for each of the scales, in one reading."""
+    light_overlaps(draft, target, units, np.inf, 1.0, scales, sums)
+
+
+@inner_code
+def light_overlaps(draft, target, units: Units, border: float, factor: float, scales, sums) -> None:
+    """Fill in the same of tokens with x up to a border, times a factor."""
     real = draft.dtype.type
-    own, its = real(units[0]), real(units[1])
+    own, its, most, up = real(units[0]), real(factor * units[1]), real(border), real(factor)
+    none = real(0)
     sums[:] = 0.0
     for start in range(0, draft.size, AT_ONCE):
         drafts, targets = draft[start : start + AT_ONCE], target[start : start + AT_ONCE]
         for j in range(0, scales.size, 3):  # to read takes longer than three scales
             at = three_of(j, scales.size)
             one, two, three = real(scales[at[0]]), real(scales[at[1]]), real(scales[at[2]])
-            first, second, third = real(0), real(0), real(0)
+            first, second, third = none, none, none
             for i in range(drafts.size):
-                drafted, wanted = own * drafts[i], its * targets[i]
+                mass, wanted = own * drafts[i], its * targets[i]
+                drafted = up * (mass if mass <= most else none)
                 a, b, c = one * drafted, two * drafted, three * drafted
                 first = plus(first, wanted if wanted < a else a)
                 second = plus(second, wanted if wanted < b else b)

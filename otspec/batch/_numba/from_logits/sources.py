@@ -176,7 +176,10 @@ def in_parts(verify: Callable[..., None]) -> Callable[..., None]:
 
     def loop(draft: Source | Array, target: Source, *others: Any) -> None:
         rows = len(target)
-        step = min(max(_CACHED * rows // target.size, 1), rows)
+        step = max(_CACHED * rows // target.size, 1)
+        if step >= rows:
+            verify(_probabilities(draft), _probabilities(target), *others)
+            return
         for start in range(0, rows, step):
             here = slice(start, min(start + step, rows))
             rest = [part[here] if isinstance(part, np.ndarray) else part for part in others]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec.batch._array_api.library import Array, library_of
+from otspec.batch._array_api.library import Array, Library, library_of
 from otspec.batch._array_api.pooled.clock_pools import HEAVY as MOST_HEAVY
 from otspec.batch._array_api.pooled.clock_pools import nodes
 from otspec.batch._numba.compiled import (
@@ -32,6 +32,7 @@ from otspec.batch._numba.passes import (
     blocks_of,
     both_of,
     draw_rest,
+    light_overlaps,
     locate,
     served,
 )
@@ -45,7 +46,7 @@ from otspec.batch._numba.pooled.graded_pools import (
     level,
     rest_weight,
 )
-from otspec.batch._numba.pooled.heaviest import read_heavy, read_lefts, read_light
+from otspec.batch._numba.pooled.heaviest import read_heavy, read_lefts
 
 MASS = 0  # the draft's probability, 0 where a draft does not count
 HEAVY = 1  # 1 where only the first arrival of the token counts, else 0
@@ -221,11 +222,16 @@ class Integral(NamedTuple):
     highest: float  # the largest number
 
 
-@cache
 def integral_of(dtype: np.dtype, k: int) -> Integral:
     """Return the nodes and the weights of the integral, and the numbers of a dtype."""
+    library, moments, shares = _nodes(dtype, k)
+    return Integral(moments, shares, library.factor, library.highest)
+
+
+@cache
+def _nodes(dtype: np.dtype, k: int) -> tuple[Library, Array, Array]:
     library = library_of(np.empty(0, dtype))
-    return Integral(*nodes(library, k), library.factor, library.highest)
+    return library, *nodes(library, k)
 
 
 @machine_code
@@ -237,7 +243,7 @@ def law_of(draft, target, units: Units, count: float, grades: int, integral: Int
     border, light = read_heavy(draft, target, units, sums, heavy)
     most = highest_grade(heavy, light, count, factor, integral.highest)
     even_grades(scales, most, draft.itemsize == 4)
-    read_light(draft, target, units, border, factor, scales, kept)
+    light_overlaps(draft, target, units, border, factor, scales, kept)
     write_knots(scales, kept, heavy, light, factor, pools, below)
     write_heights(pools, below, count, integral.moments, integral.shares)
     tight = best_law(pools, factor)

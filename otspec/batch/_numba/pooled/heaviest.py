@@ -5,12 +5,9 @@ import numpy as np
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba.compiled import greater, inner_code, machine_code, plus
 from otspec.batch._numba.passes import (
-    AT_ONCE,
     Units,
-    add_three,
     added,
     sum_without,
-    three_of,
 )
 
 DRAFTED, WANTED = 0, 1
@@ -58,29 +55,6 @@ def read_lefts(draft, unit: float, drafts, valid, sums, lefts) -> None:
             block = drafts[i] // BLOCK
             sums[block] = sum_without(draft, unit, drafts[: i + 1], block)
         lefts[i + 1] = added(sums)
-
-
-@inner_code
-def read_light(draft, target, units: Units, border: float, factor: float, scales, kept) -> None:
-    """Write Σ min(target, scale·draft) over light tokens for some scales, scaled."""
-    real = draft.dtype.type
-    factor_, none, border_ = real(factor), real(0), real(border)
-    unit, its = real(units[0]), real(factor * units[1])
-    kept[:] = 0.0
-    for start in range(0, draft.size, AT_ONCE):
-        drafts, targets = draft[start : start + AT_ONCE], target[start : start + AT_ONCE]
-        for j in range(0, scales.size, 3):
-            at = three_of(j, scales.size)
-            one, two, three = real(scales[at[0]]), real(scales[at[1]]), real(scales[at[2]])
-            first, second, third = real(0), real(0), real(0)
-            for i in range(drafts.size):
-                mass, wanted = unit * drafts[i], its * targets[i]
-                drafted = factor_ * (mass if mass <= border_ else none)
-                a, b, c = one * drafted, two * drafted, three * drafted
-                first = plus(first, wanted if wanted < a else a)
-                second = plus(second, wanted if wanted < b else b)
-                third = plus(third, wanted if wanted < c else c)
-            add_three(kept, at, (np.float64(first), np.float64(second), np.float64(third)))
 
 
 @inner_code
