@@ -7,6 +7,7 @@ exact through every function of the package. The two never meet: a mixture is an
 
 import math
 from collections.abc import Iterable
+from enum import Enum
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -28,8 +29,17 @@ _CHECKED: WeakValueDictionary[int, Distribution] = WeakValueDictionary()
 LARGEST_K = 10**100  # most drafts; the square of their number is still a float
 
 
+class Unasked(Enum):
+    """What ``normalize`` is where a function does not have it, so that no message advises it."""
+
+    FALSE = False
+
+
+Normalize: TypeAlias = bool | Unasked
+
+
 def as_distribution(
-    values: DistributionLike, name: str = "distribution", *, normalize: bool = False
+    values: DistributionLike, name: str = "distribution", *, normalize: Normalize = Unasked.FALSE
 ) -> Distribution:
     """Check a sequence of probabilities and return it as an array.
 
@@ -44,8 +54,9 @@ def as_distribution(
         as ``"3/10"`` or ``"0.3"``. Zeros are legal. Integers next to floats count as floats.
     name : str
         What error messages call the argument.
-    normalize : bool
-        Scale to sum 1 instead of refusing another sum.
+    normalize : bool, optional
+        Scale to sum 1 instead of refusing another sum. A function that has this option passes it
+        on, and the message about a wrong sum advises it.
 
     Returns
     -------
@@ -62,7 +73,8 @@ def as_distribution(
     >>> as_distribution([3, 1], normalize=True)
     array([Fraction(3, 4), Fraction(1, 4)], dtype=object)
     """
-    normalize = as_flag(normalize, "normalize")
+    if not isinstance(normalize, Unasked):
+        normalize = as_flag(normalize, "normalize")
     known = _CHECKED.get(id(values))
     if known is not None and known is values:
         return known
@@ -86,7 +98,7 @@ def as_distribution(
 
 
 def as_pair(
-    draft: DistributionLike, target: DistributionLike, *, normalize: bool = False
+    draft: DistributionLike, target: DistributionLike, *, normalize: Normalize = Unasked.FALSE
 ) -> tuple[Distribution, Distribution]:
     """Check a draft and a target, of one length and arithmetic; else ``ValueError``."""
     checked = (
@@ -175,16 +187,16 @@ def _refuse_improper(array: Distribution, name: str) -> None:
         )
 
 
-def _scaled(array: Distribution, total: Any, name: str, normalize: bool) -> Distribution:
+def _scaled(array: Distribution, total: Any, name: str, scaling: Normalize) -> Distribution:
+    normalize = scaling is True
+    advice = "divide it by its sum" if scaling is Unasked.FALSE else "pass normalize=True to scale"
     if total == 0 and normalize:
         raise ValueError(f"{name} is zero everywhere: there is nothing to normalize")
     if is_exact(array):
         if total == 1:
             return array
         if not normalize:
-            raise ValueError(
-                f"{name} sums to {plain(total)}, not exactly 1: pass normalize=True to scale"
-            )
+            raise ValueError(f"{name} sums to {plain(total)}, not exactly 1: {advice}")
         return array / total
     if not math.isfinite(total):
         raise ValueError(f"{name} sums to {total}: scale it down before passing it")
@@ -193,7 +205,6 @@ def _scaled(array: Distribution, total: Any, name: str, normalize: bool) -> Dist
         return array
     if abs(total - 1) > SUM_TOLERANCE and not normalize:
         raise ValueError(
-            f"{name} sums to {float(total)!r}, not 1 (within {SUM_TOLERANCE:g}): "
-            "pass normalize=True to scale"
+            f"{name} sums to {float(total)!r}, not 1 (within {SUM_TOLERANCE:g}): {advice}"
         )
     return array / total

@@ -210,7 +210,7 @@ def best_expected(rule: BlockRule) -> Number:
 @singledispatch
 def _best_expected(rule: object) -> Number:
     raise ValueError(
-        f"rule is {type(rule).__name__}, whose drafts are not known: pass optimum=False"
+        f"rule is {type(rule).__name__}, whose drafts are not known: audit it with optimum=False"
     )
 
 

@@ -10,6 +10,10 @@ from otspec.batch._array_api.library import Array, Library, Problem, library_of
 from otspec.batch._arrays import FLOATS, INTEGERS, dtype_name, kind_of, one_library
 from otspec.batch._results import Corrections
 
+Names: TypeAlias = tuple[str, str]
+PAIR = "draft", "target"
+LOGITS = "draft_logits", "target_logits"
+"""What a caller calls the models' rows."""
 Given: TypeAlias = tuple[Array, Array, Array, Array, Array | None]
 """What a rule is called with: draft, target, drafts, uniforms and mask."""
 
@@ -45,29 +49,30 @@ def check_one_token(given: Given, only_k: int | None = None) -> None:
 def check_block(given: Given) -> None:
     """Check the arguments of block verification, where drafts are (..., L)."""
     draft, target, drafts, uniforms, mask = given
-    _check_places(draft, target, drafts)
+    check_places(draft, target, drafts)
     _check_beside(drafts, uniforms, mask)
 
 
 def check_paths(given: Given) -> None:
     """Check the arguments of verification of several paths, where drafts are (..., K, L)."""
     draft, target, drafts, uniforms, _ = given
-    _check_places(draft, target, drafts)
+    check_places(draft, target, drafts)
     if drafts.ndim < 2 or drafts.shape[-2] == 0:
         raise ValueError(f"drafts has shape {drafts.shape}: it must be (..., K, L), K at least 1")
     *lead, _, length = drafts.shape
     check_uniforms(uniforms, (*lead, length + 1))
 
 
-def _check_places(draft: Array, target: Array, drafts: Array) -> None:
+def check_places(draft: Array, target: Array, drafts: Array, names: Names = PAIR) -> None:
     """Check L places of a draft and one more of the target, and a token for each of the L."""
-    _check_both(draft, target)
+    _check_both(draft, target, names)
+    one, other = names
     if draft.ndim < 2 or draft.shape[-2] == 0:
-        raise ValueError(f"draft has shape {draft.shape}: it must be (..., L, V), L at least 1")
+        raise ValueError(f"{one} has shape {draft.shape}: it must be (..., L, V), L at least 1")
     *lead, length, size = draft.shape
     if target.shape != (*lead, length + 1, size):
         raise ValueError(
-            f"target has shape {target.shape} and draft {draft.shape}: the target has one place "
+            f"{other} has shape {target.shape} and {one} {draft.shape}: the target has one place "
             f"more, {(*lead, length + 1, size)}"
         )
     if drafts.shape != (*lead, length):
@@ -89,22 +94,24 @@ def library_of_pair(draft: Array, target: Array) -> Library:
     return library
 
 
-def check_pair(draft: Array, target: Array) -> None:
+def check_pair(draft: Array, target: Array, names: Names = PAIR) -> None:
     """Refuse a draft and a target that are not of one shape (..., V) and one dtype."""
-    _check_both(draft, target)
+    _check_both(draft, target, names)
     if draft.shape != target.shape:
+        one, other = names
         raise ValueError(
-            f"draft has shape {draft.shape} and target {target.shape}: give both one shape "
+            f"{one} has shape {draft.shape} and {other} {target.shape}: give both one shape "
             "(..., V), with broadcast_to if rows are shared"
         )
 
 
-def _check_both(draft: Array, target: Array) -> None:
-    check_probabilities("draft", draft)
-    check_probabilities("target", target)
+def _check_both(draft: Array, target: Array, names: Names) -> None:
+    one, other = names
+    check_probabilities(one, draft)
+    check_probabilities(other, target)
     if draft.dtype != target.dtype:
         raise ValueError(
-            f"draft is {draft.dtype} and target {target.dtype}: cast one of them, so that it is "
+            f"{one} is {draft.dtype} and {other} {target.dtype}: cast one of them, so that it is "
             "your choice which is rounded"
         )
 
@@ -120,11 +127,13 @@ def check_probabilities(name: str, values: Array) -> None:
         )
 
 
-def check_drafts(drafts: Array, draft: Array, only_k: int | None = None) -> None:
+def check_drafts(
+    drafts: Array, rows: Array, only_k: int | None = None, *, name: str = "draft"
+) -> None:
     """Refuse drafts that are no token ids (..., k), or too few or too many."""
-    if drafts.ndim != draft.ndim or drafts.shape[:-1] != draft.shape[:-1]:
+    if drafts.ndim != rows.ndim or drafts.shape[:-1] != rows.shape[:-1]:
         raise ValueError(
-            f"drafts has shape {drafts.shape} and draft {draft.shape}: all axes but the last "
+            f"drafts has shape {drafts.shape} and {name} {rows.shape}: all axes but the last "
             "must agree"
         )
     check_tokens(drafts)

@@ -9,10 +9,11 @@ import numpy as np
 
 from otspec._base import as_flag
 from otspec.batch._arguments import (
+    LOGITS,
     Given,
     check_block,
     check_one_token,
-    library_of_pair,
+    check_pair,
     problem_of,
 )
 from otspec.batch._array_api import drafters, k_sequential, recursive_rejection, spechub
@@ -201,7 +202,7 @@ def accepted(
     if rows is None:
         if settings:
             draft, target = map(warped, (draft, target), settings)
-            library_of_pair(draft, target)
+            check_pair(draft, target, LOGITS)
             return accepted(name, draft, target, *options)
         library = library_of(draft)
         return ACCEPTANCES[name](library, library.normal(draft), library.normal(target), *options)

@@ -124,7 +124,7 @@ def gumbel_coupling(
             library, size = _checked(target, noise, "target"), target.shape[-1]
             given = {} if mask is None else {"mask": mask}
             one_library(target=target, drafts=drafts, **given)
-            check_drafts(drafts, target)
+            check_drafts(drafts, target, name="target")
             check_mask(mask, drafts)
         ids = counted_ids(library, drafts, mask, size)
         return kernel.verify(library, target, ids, noise, mask, as_logits)

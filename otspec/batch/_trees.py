@@ -203,16 +203,23 @@ def check_numbers_of_children(shape: TreeShape, rule: str, only_k: int) -> None:
 def check_tree(tree: TreeShape, numbers: tuple[int, ...], given: arguments.Given) -> None:
     """Check the arguments of the verification of a tree; ``numbers``: last axes of the uniforms."""
     draft, target, drafts, uniforms, mask = given
-    arguments.check_pair(draft, target)
-    nodes = len(tree)
-    if draft.ndim < 2 or draft.shape[-2] != nodes + 1:
-        raise ValueError(
-            f"draft has shape {draft.shape}: it must be (..., {nodes + 1}, V), rows for the text "
-            f"and the {nodes} nodes of the tree"
-        )
-    lead = draft.shape[:-2]
+    check_rows(tree, draft, target)
+    lead, nodes = draft.shape[:-2], len(tree)
     if drafts.shape != (*lead, nodes):
         raise ValueError(f"drafts has shape {drafts.shape}: it must be {(*lead, nodes)}")
     arguments.check_tokens(drafts)
     arguments.check_uniforms(uniforms, (*lead, *numbers))
     arguments.check_mask(mask, drafts)
+
+
+def check_rows(
+    tree: TreeShape, draft: Array, target: Array, names: arguments.Names = arguments.PAIR
+) -> None:
+    """Refuse models that do not have a row for the text and one for each node."""
+    arguments.check_pair(draft, target, names)
+    nodes = len(tree)
+    if draft.ndim < 2 or draft.shape[-2] != nodes + 1:
+        raise ValueError(
+            f"{names[0]} has shape {draft.shape}: it must be (..., {nodes + 1}, V), rows for the "
+            f"text and the {nodes} nodes of the tree"
+        )

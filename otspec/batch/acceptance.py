@@ -207,7 +207,7 @@ def from_logits(
         check_probabilities("draft_logits", draft_logits)
         if drafts is not None:
             library = arrays.one_library(**given, drafts=drafts)
-            check_drafts(drafts, draft_logits)
+            check_drafts(drafts, draft_logits, name="draft_logits")
             options = (counted_ids(library, drafts, None, draft_logits.shape[-1]),)
         return accepted(rule, draft_logits, target_logits, *options, settings=settings)
 

@@ -17,7 +17,7 @@ from otspec.blocks.single_draft import BLOCK_RULES, SingleDraftRule
 from otspec.blocks.trees.best.best_shape import BestTree, BestTrees, best_tree, best_trees
 from otspec.blocks.trees.best.comparison import TreeComparison, compare_trees
 from otspec.blocks.trees.best.costs import Seconds, StepCost, as_seconds, measured
-from otspec.blocks.trees.best.costs import LoadSeconds, as_load_seconds
+from otspec.blocks.trees.best.load_costs import LoadSeconds, as_load_seconds
 from otspec.blocks.trees.best.dynamic_tree import DynamicTree
 from otspec.blocks.trees.best.fastest import FastestTree, TimedTree, fastest_tree
 from otspec.blocks.trees.best.comparison import Configuration, configurations, sweep

@@ -152,7 +152,8 @@ class BlockRule(Frozen, ABC):
     def candidates(self) -> dict[frozenset[Prefix], Number]:
         """Return the law of the drafted set of sequences, by enumeration; else ``ValueError``."""
         raise ValueError(
-            f"rule is {type(self).__name__}, whose drafts are not known: pass optimum=False"
+            f"rule is {type(self).__name__}, whose drafts are not known: audit it with "
+            "optimum=False"
         )
 
     def expected(self) -> Number:

@@ -11,7 +11,7 @@ from otspec import distributions
 from otspec._base import Frozen, arguments, as_array, as_flag, as_integer, cached_property, counted
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
 from otspec.chance import Chance
-from otspec.distributions import Distribution, DistributionLike
+from otspec.distributions import Distribution, DistributionLike, Normalize, Unasked
 
 TABLE_LIMIT = 20_000_000
 """Most integers in a table of tuples (160 MB), a tenth of it with exact masses, which are slow."""
@@ -124,7 +124,9 @@ class DraftLaw(Frozen, ABC):
         # In floats a bound on the rounding of k products of sums of n terms, all at most 1.
         return 0.0 if self.exact else float(np.finfo(float).eps) * (self.k + 1) * (self.n + 2)
 
-    def as_target(self, target: DistributionLike, *, normalize: bool = False) -> Distribution:
+    def as_target(
+        self, target: DistributionLike, *, normalize: Normalize = Unasked.FALSE
+    ) -> Distribution:
         """Check a target: a distribution of the law's length and arithmetic.
 
         Plain integers, such as ``[1, 0, 0]``, are floats beside a law in floats.

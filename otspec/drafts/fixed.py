@@ -8,7 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from otspec._base import Array, IntArray, as_flag, as_integer, as_tokens, is_exact, shown, zeros
-from otspec.distributions import Distribution, DistributionLike, as_distribution
+from otspec.distributions import (
+    Distribution,
+    DistributionLike,
+    Normalize,
+    Unasked,
+    as_distribution,
+)
 from otspec.drafts.base import DraftLaw
 from otspec.drafts.single import SingleDraftLaw, likeliest, register
 
@@ -88,7 +94,9 @@ class Fixed(Certain):
     def _probabilities(self) -> Array:
         return self.drafted
 
-    def as_target(self, target: DistributionLike, *, normalize: bool = False) -> Distribution:
+    def as_target(
+        self, target: DistributionLike, *, normalize: Normalize = Unasked.FALSE
+    ) -> Distribution:
         """Check a target: a distribution of the law's length, in either arithmetic."""
         checked = as_distribution(target, "target", normalize=normalize)
         return DraftLaw.as_target(self.for_target(checked), checked)

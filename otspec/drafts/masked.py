@@ -8,7 +8,13 @@ import numpy as np
 from otspec._base import as_permutation, as_tokens, cached_property, shown
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, sums_by, zeros
 from otspec.chance import Chance
-from otspec.distributions import Distribution, DistributionLike, as_distribution
+from otspec.distributions import (
+    Distribution,
+    DistributionLike,
+    Normalize,
+    Unasked,
+    as_distribution,
+)
 from otspec.drafts.base import DraftLaw, as_law
 from otspec.drafts.fixed import Certain, Fixed
 from otspec.drafts.independent import IID, Independent, Product
@@ -90,7 +96,9 @@ class Masked(DraftLaw):
         """By how much :meth:`inside` may be off: as that of the law."""
         return self.law.accuracy
 
-    def as_target(self, target: DistributionLike, *, normalize: bool = False) -> Distribution:
+    def as_target(
+        self, target: DistributionLike, *, normalize: Normalize = Unasked.FALSE
+    ) -> Distribution:
         """Check a target, of which the null token has 0 or nothing."""
         checked = as_distribution(target, "target", normalize=normalize)
         if len(checked) == self.n and not checked[self.null]:

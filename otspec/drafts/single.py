@@ -131,4 +131,4 @@ register = LAWS.register
 
 def named_law(name: str, draft: Distribution, k: int) -> SingleDraftLaw:
     """Return the law of a name in :data:`LAWS` over one draft distribution; else ``ValueError``."""
-    return LAWS[as_choice(name, "name", LAWS)](draft, k)
+    return LAWS[as_choice(name, "name", LAWS)](as_distribution(draft, "draft"), k)

@@ -131,6 +131,7 @@ def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
             f"transition has shape {rows.shape}: a chain of order m over n tokens needs n in all "
             "of its m + 1 axes, m at least 1"
         )
+    table = _by_prefix(rows, "transition")
     starts = [_start(rows, depth) for depth in range(order)]
     if first is not None:
         given = arguments.as_list(first, "first", "a sequence of distributions")
@@ -143,12 +144,14 @@ def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
                 f"first has shapes {shapes}: for order {order} over {n} tokens it needs "
                 f"{[(n,) * (depth + 1) for depth in range(order)]}"
             )
-    table = {
-        prefix: level[prefix]
-        for depth, level in enumerate([*starts, rows])
-        for prefix in np.ndindex(*(n,) * depth)
-    }
+    for depth, start in reversed([*enumerate(starts)]):
+        table = _by_prefix(start, f"first[{depth}]") | table
     return TableModel(table)
+
+
+def _by_prefix(rows: Array, name: str) -> dict[Prefix, Distribution]:
+    """Return the rows of an array by their indices, each checked."""
+    return {at: as_distribution(rows[at], _row(name, at)) for at in np.ndindex(rows.shape[:-1])}
 
 
 def _start(rows: Array, depth: int) -> Array:

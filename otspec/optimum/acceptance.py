@@ -187,8 +187,11 @@ def optimal_acceptances(
     numbers = [as_k(k, f"ks[{i}]") for i, k in enumerate(given)]
     if not numbers:
         raise ValueError("ks is empty: pass at least one number of drafts")
-    for k in numbers:
-        law_class.check_k(pair.draft, k)
+    for i, k in enumerate(numbers):
+        try:
+            law_class.check_k(pair.draft, k)
+        except ValueError as error:
+            raise type(error)(f"ks[{i}]: {error}") from error
     budget = TotalVariation.of(0 if total_variation is None else total_variation, pair.target)
     lossless = optima_of(pair, numbers, law_class)
     if budget.amount == 0:

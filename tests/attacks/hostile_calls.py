@@ -5,6 +5,7 @@ values that it takes (see ``hostile_values``) and a valid example. ``hostile_cal
 per row, argument and value; ``hold(call)`` checks what must hold of each.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -153,6 +154,9 @@ def hold(case):
             return
     assert message, f"{case} says nothing"
     assert "\n" not in message, f"{case}: {message}"
+    taken = TABLE[case.name].takes()
+    for advised in re.findall(r"\bpass (\w+)=", message):
+        assert advised in taken, f"{case} takes no {advised}: {message}"
     if case.refused:
         called = (case.argument, CALLED.get((case.name, case.argument), case.argument))
         assert any(name in message for name in called), f"{case}: {message}"

@@ -1,6 +1,7 @@
 """What the rows of the table of hostile calls are made of: valid examples, by argument."""
 
 from functools import cache
+from inspect import signature
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,10 @@ class Row(NamedTuple):
     """name -> (kind, valid example or function that makes one)."""
     fixed: dict = {}  # noqa: RUF012
     """Arguments that stay as they are."""
+
+    def takes(self):
+        """The names of all arguments that the callable says that it takes."""
+        return {*self.arguments, *self.fixed, *signature(self.call).parameters}
 
 
 @cache

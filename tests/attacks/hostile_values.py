@@ -291,7 +291,12 @@ ODD = {
         lambda: np.int8(4), lambda: [-1, 0, 2], lambda: (2**40, 1, 1), "tokens"
     ),
     "path": made("/nowhere.npz", lambda: Path("/nowhere.npz")),
-    "distribution": made(lambda: np.array([0.5, 0.5, 0.0], ">f8"), lambda: ["1/2", "1/2", 0]),
+    "distribution": made(
+        lambda: np.array([0.5, 0.5, 0.0], ">f8"), lambda: ["1/2", "1/2", 0], lambda: [1, 1, 1]
+    ),
+    "distributions": made(lambda: [[0.9, 0.9, 0.9]]),
+    "table": made(lambda: [[0.9, 0.9], [0.5, 0.5]]),
+    "mapping": made(lambda: {(0,): 0.9, (1,): 0.9}, lambda: {(): [0.9, 0.9]}),
 }
 """Values that some arguments of a kind take: a call with one of them returns, or is refused."""
 

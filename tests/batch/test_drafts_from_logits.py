@@ -181,7 +181,7 @@ def test_rows_without_a_law_have_no_drafts():
         ),
         (
             lambda x, _: batch.acceptance.from_logits("maximal_coupling", x, x[:1]),
-            "draft has shape",
+            "^draft_logits has shape .* and target_logits",
         ),
         (
             lambda x, _: batch.acceptance.from_logits(

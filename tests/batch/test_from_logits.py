@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from functools import partial
 
 import numpy as np
@@ -13,6 +14,7 @@ from batch_laws import law_of, residual_cuts
 from batch_paths import PATHS, path, taking  # noqa: F401 # path is a fixture
 from batch_table import RULES, drafts_of, reference_at_rho
 from batch_tree_laws import integrated, law_of_batch, law_of_rule, law_of_selection
+from each_case import each
 
 from otspec import batch
 from otspec.batch import VerifiedTree, _running
@@ -154,10 +156,10 @@ def test_every_path_does_what_the_rule_does_with_warped_rows(name, n, monkeypatc
         with taking("arrays"):
             rows = (batch.warp(row, **side(settings, i)) for i, row in enumerate((draft, target)))
             wanted = getattr(batch, name)(*rows, drafts, uniforms)
-        for each in PATHS:
-            with taking(each):
+        for way in PATHS:
+            with taking(way):
                 agree(batch.from_logits(name, draft, target, drafts, uniforms, **settings), wanted)
-                assert (taken[-1] is not None) == (each == "rows")
+                assert (taken[-1] is not None) == (way == "rows")
                 known = batch.warp(draft, **side(settings, 0))
                 given = known, target, drafts, uniforms
                 agree(batch.from_logits(name, *given, draft_probabilities=True, **settings), wanted)
@@ -468,13 +470,33 @@ def test_arrays_that_do_not_fit_are_refused_by_name():
         ((logits.astype(int), logits), "draft_logits has dtype int64: cast it"),
         ((logits, logits.astype(np.int16)), "target_logits has dtype int16: cast it"),
         ((logits[:, :0], logits), "draft_logits has shape"),
-        ((logits, logits[:1]), "draft has shape"),
-        ((logits, logits.astype(float)), "draft is float32 and target float64"),
+        ((logits, logits[:1]), "^draft_logits has shape .* and target_logits "),
+        ((logits, logits.astype(float)), "^draft_logits is float32 and target_logits float64"),
     ):
         with pytest.raises(ValueError, match=message):
             batch.from_logits(rule, *wrong, drafts, uniforms)
     with pytest.raises(ValueError, match="drafts has the token 5: token ids are from 0 to 4"):
         batch.from_logits(rule, logits, logits, drafts + 5, uniforms)
+
+
+@each(
+    "function", [f for f in CALLS if [*CALLS[f]][:4] == ["draft", "target", "drafts", "uniforms"]]
+)
+@pytest.mark.usefixtures("path")
+def test_what_does_not_fit_has_the_name_that_the_caller_gave(function):
+    call = dict(CALLS[function])
+    tree = {"tree": call.pop("tree")} if "tree" in call else {}
+    draft, target, drafts, uniforms = call.values()
+    for wrong, about in (
+        ((draft[:1], target, drafts), "(draft|target)_logits has shape"),
+        ((draft, target[:1], drafts), "(draft|target)_logits has shape"),
+        ((draft[..., :3], target, drafts), "(draft|target)_logits has shape"),
+        ((draft.astype(np.float32), target, drafts), "draft_logits is float32 and target_logits "),
+        ((draft, target, drafts[:1]), r"drafts has shape \(1, .*\)( and draft_logits .*)?: "),
+    ):
+        with pytest.raises(ValueError, match=f"^{about}") as caught:
+            batch.from_logits(function.__name__, *wrong, uniforms, **tree)
+        assert not re.search(r"\b(draft|target)\b", str(caught.value).partition(":")[0])
 
 
 def test_gradients_go_through_warping_and_are_not_asked_of_rules():

@@ -312,7 +312,7 @@ class NothingDrafted(BlockRule):
 
 def test_rules_of_another_kind_are_audited_without_an_optimum():
     rule = NothingDrafted(memoryless(HALVES), memoryless(["1/4", "3/4"]))
-    with pytest.raises(ValueError, match=r"rule is NothingDrafted, .*pass optimum=False"):
+    with pytest.raises(ValueError, match=r"rule is NothingDrafted, .*audit it with optimum=False"):
         audit_blocks(rule)
     report = audit_blocks(rule, 3, optimum=False)
     assert report.lossless

@@ -3,6 +3,7 @@
 import json
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,6 +29,39 @@ def test_accept_json_is_exact(capsys):
         Fraction(17, 20),
     ]
     assert [row["cut"] for row in document["results"]] == [[0], [0]]
+
+
+@pytest.mark.parametrize(
+    ("draft", "target", "acceptance"),
+    [
+        ("1/2,1/2", "0,1", "3/4"),
+        ("0,1", "1/2,1/2", "1/2"),
+        ("1/2,1/2", "ones.json", "3/4"),
+        ("halves.json", "0, 1", "3/4"),
+        ("1,0", "0,1", 0.0),
+        ("3,1", "1,3", 0.6875),
+        ("3,1", "1/4,3/4", "11/16"),
+        ("0.5,0.5", "0,1", 0.75),
+        ("0.5,0.5", "ones.json", 0.75),
+        ("weights.csv", "1/4,3/4", "11/16"),
+    ],
+)
+def test_integers_are_exact_beside_fractions_only(
+    capsys, tmp_path, monkeypatch, draft, target, acceptance
+):
+    """At k = 2 with at most one token that the target has more of: target(A) + 1 - draft(A)^2."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("ones.json", "[0, 1]"), ("halves.json", '["1/2", "1/2"]')):
+        Path(name).write_text(text, encoding="utf-8")
+    Path("weights.csv").write_text("3,1", encoding="utf-8")
+    weights = ["--normalize"] if {"3,1", "weights.csv"} & {draft} else []
+    printed = run(capsys, "accept", draft, target, *weights, "--json")
+    assert json.loads(printed)["results"][0]["acceptance"] == acceptance
+
+
+def test_logits_that_are_integers_are_floats(capsys):
+    printed = run(capsys, "accept", "0,0", "0,0", "--logits", "--json")
+    assert json.loads(printed)["results"][0]["acceptance"] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -303,3 +303,14 @@ def test_logged_blocks_are_over_with_an_end_token(tmp_path, capsys):
         assert [each["expected"] for each in found[name]] == pytest.approx(
             [float(row.expected) for row in rows]
         )
+
+
+@pytest.mark.parametrize(
+    ("draft", "expected"), [("1/2,1/2", "3/4"), ("halves.json", "3/4"), ("0.5,0.5", 0.75)]
+)
+def test_integers_are_exact_beside_fractions_only(capsys, tmp_path, monkeypatch, draft, expected):
+    """Σ min of both for the first token, and that squared for both."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "halves.json").write_text('{"": ["1/2", "1/2"]}', encoding="utf-8")
+    printed = run(capsys, "blocks", "--draft", draft, "--target", "0,1", "-L", "2", "--json")
+    assert json.loads(printed)["blocks"][0]["expected"] == expected

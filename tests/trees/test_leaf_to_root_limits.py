@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations
 from math import comb
 
 import pytest
@@ -148,7 +149,7 @@ def test_what_verifies_drawn_tokens_refuses_certain_ones_and_too_many_states(mon
 @pytest.mark.parametrize("mass", [1.0, 1 - 2.0**-30, 0.5, 0.3, 2.0**-40])
 @pytest.mark.parametrize("others", [0, 1, 20, 1_100, 3_000])
 def test_equal_children_of_wide_nodes_are_binomial_in_floats(mass, others):
-    shape = as_shape(str(1 + others))
+    shape = as_shape(f"{1 + others}x1")
     found = {len(places) - 1: likely for places, likely in equal_later(0, shape, mass, True)}
     assert sum(found.values()) == pytest.approx(1, abs=1e-14)
     share, middle = Fraction(mass), int(others * mass)
@@ -158,3 +159,31 @@ def test_equal_children_of_wide_nodes_are_binomial_in_floats(mass, others):
             # A number further from the likeliest one has a quotient more, of four roundings.
             near = {"rel": (4 * others + 4) * 2.0**-52, "abs": 1e-300}
             assert found.get(more, 0) == pytest.approx(float(exact), **near)
+
+
+@pytest.mark.parametrize("tree", ["6", "4x3", "3x2x2", "[[]][][]"])
+def test_leaves_are_visited_whatever_other_leaves_equal_them(tree, monkeypatch):
+    """The same as over all sets of later children that may equal a child."""
+
+    def over_sets(place, shape, mass, merge):
+        assert merge
+        after = range(place + 1, len(shape.children))
+        for more in range(len(after) + 1):
+            for others in combinations(after, more):
+                yield (place, *others), mass**more * (1 - mass) ** (len(after) - more)
+
+    models = memoryless(["1/2", "1/3", "1/6"]), memoryless(["1/6", "1/2", "1/3"])
+
+    def answers():
+        rule = TraversalVerify(*models, tree)
+        laws = {each.accepted: (each.mass, *each.following(())) for each in rule.outcomes()}
+        return rule.expected(), laws
+
+    found = answers()
+    monkeypatch.setattr("otspec.blocks.trees.verifiers.traversal_verify.equal_later", over_sets)
+    assert found == answers()
+
+
+def test_a_node_of_leaves_visits_each_place_and_token_once():
+    rule = TraversalVerify(*COIN, "50")
+    assert len(rule.arrivals((), Fraction(1), rule.tree).masses) <= 50 * 2

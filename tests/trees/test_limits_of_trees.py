@@ -17,7 +17,7 @@ from otspec.blocks import (
     best_trees,
     measured,
 )
-from otspec.blocks.trees.best.costs import LoadSeconds
+from otspec.blocks.trees.best.load_costs import LoadSeconds
 from otspec.blocks.trees.token_tree import check_nodes
 from otspec.models import markov, memoryless
 from otspec.rules import PooledSelection, RecursiveRejection

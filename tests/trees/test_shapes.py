@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import combinations
 
 import pytest
 
@@ -77,3 +78,12 @@ def test_trees_that_are_too_large_are_refused():
         as_shape("1000x1000x1000")
     with pytest.raises(ValueError, match=r"levels: at most"):
         as_shape("x".join("1" * 20_000))
+
+
+@pytest.mark.parametrize("tree", ["4x2x1", "[[][]][[][]]", "top3x2", "[[]][][[]]"])
+def test_what_follows_several_places_is_what_follows_their_nodes_together(tree):
+    shape = as_shape(tree)
+    for number in (1, 2):
+        for places in combinations(range(len(shape.children)), number):
+            wanted = together([shape.children[place] for place in places])
+            assert shape.after(places) == wanted

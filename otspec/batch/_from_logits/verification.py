@@ -5,6 +5,7 @@ from typing import Any
 
 from otspec._base import as_choice, as_flag
 from otspec.batch import _blocks, _rules, _running, _trees
+from otspec.batch._arguments import LOGITS, check_drafts, check_pair, check_places
 from otspec.batch._array_api.library import Array, Library, library_of, quietly
 from otspec.batch._array_api.warping import Settings
 from otspec.batch._arrays import one_library
@@ -171,7 +172,20 @@ def from_logits(
                 (draft_logits, target_logits), settings, drafts, uniforms, tree, options
             )
         draft, target = map(_running.warped, given.values(), settings)
+        if not options.get("checked", False):
+            _check_fit(rule, draft, target, drafts, tree)
         return function(draft, target, drafts, uniforms, *more, **options)
+
+
+def _check_fit(rule: str, draft: Array, target: Array, drafts: Array, tree: Any) -> None:
+    """Refuse models and drafts that do not fit together, which the caller calls logits."""
+    if RULES[rule].__module__ == _trees.__name__:
+        _trees.check_rows(_trees.as_tree_shape(tree), draft, target, LOGITS)
+    elif RULES[rule].__module__ == _blocks.__name__:
+        check_places(draft, target, drafts, LOGITS)
+    else:
+        check_pair(draft, target, LOGITS)
+        check_drafts(drafts, draft, name="draft_logits")
 
 
 def _down_a_tree(
@@ -197,9 +211,10 @@ def _down_a_tree(
         own.xp.broadcast_to(own.narrowed(own.full((1,), 0.0)), rows.shape)
         for own, rows in zip(like, given, strict=True)
     )
-    return _trees.verify_tree(
-        (next(shapes), next(shapes)), drafts, uniforms, tree, models, **options
-    )
+    draft, target = shapes
+    if not options.get("checked", False):
+        _trees.check_rows(_trees.as_tree_shape(tree), draft, target, LOGITS)
+    return _trees.verify_tree((draft, target), drafts, uniforms, tree, models, **options)
 
 
 def _settings_at(library: Library, node: Array, settings: Settings | None) -> Settings | None:

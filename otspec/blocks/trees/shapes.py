@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
@@ -161,6 +162,8 @@ class Shape(Frozen):
 
     def after(self, places: Sequence[int]) -> "Shape":
         """Return what is drafted after the token that all children at some places equal."""
+        if self.even:
+            return _alike(self.children[0], len(places))
         return _together([self.children[place] for place in places])
 
     def tree(self) -> TokenTree:
@@ -210,6 +213,12 @@ def _together(shapes: Iterable[Shape]) -> Shape:
     for rank in zip_longest(*(shape.children for shape in alike), fillvalue=LEAF):
         children.append(_together(rank))  # noqa: PERF401 -- a frame less, of as many as levels
     return Shape(tuple(children), top=True)
+
+
+@lru_cache(maxsize=1024)
+def _alike(shape: Shape, count: int) -> Shape:
+    """Return what is drafted after a text that so many nodes alike agree with."""
+    return _together([shape] * count)
 
 
 def as_shape(tree: Any, name: str = "tree") -> Shape:

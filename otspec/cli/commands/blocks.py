@@ -123,10 +123,8 @@ def blocks(
             raise ValueError(f"the trace {file} is given beside models: name the one or the other")
         if warping != Warping():
             raise ValueError(f"{warping} is for logs: models are taken as they are")
-        models = as_models(
-            _model(draft, "draft", exact, normalize),
-            EndingModel(_model(target, "target", exact, normalize), end),
-        )
+        first, second = _models({"draft": draft, "target": target}, exact, normalize)
+        models = as_models(first, EndingModel(second, end))
         found = (
             _on_models(models, lengths, _read(trees), as_json)
             if search is None
@@ -175,15 +173,21 @@ def _read(trees: Sequence[str]) -> list[Shape]:
     return found
 
 
-def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
+def _models(texts: dict[str, str], exact: bool, normalize: bool) -> list[Model]:
+    tables = {name: text for name, text in texts.items() if text.endswith(".json")}
+    rows = {name: text for name, text in texts.items() if name not in tables}
     try:
-        if text.endswith(".json"):
-            return load_model(text, name, exact=exact, normalize=normalize)
-        row = arguments.read_numbers(text, name, exact=exact)
-        return TableModel({(): row}, name, normalize=normalize)
+        found = {
+            name: load_model(text, name, exact=exact, normalize=normalize)
+            for name, text in tables.items()
+        }
+        beside = [model(()) for model in found.values()]
+        for name, row in arguments.read_alike(rows, exact=exact, beside=beside).items():
+            found[name] = TableModel({(): row}, name, normalize=normalize)
     except ValueError as error:
         # The library's fix, in the words of the command line.
         raise ValueError(str(error).replace("pass normalize=True", "add --normalize")) from error
+    return [found[name] for name in texts]
 
 
 def _on_models(

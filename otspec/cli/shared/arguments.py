@@ -4,7 +4,7 @@ import importlib
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,21 +78,22 @@ NUMBERS = CommaList("t,t,...", _number)
 """Numbers of drafts, token ids, and numbers such as temperatures."""
 
 
-def read_distribution(
-    text: str,
+def read_distribution(text: str, name: str, *, exact: bool = False) -> Distribution:
+    """Read a distribution from inline numbers or from a file."""
+    return to_distribution(read_numbers(text, name, exact=exact), name)
+
+
+def to_distribution(
+    numbers: Array,
     name: str,
     *,
-    exact: bool = False,
     logits: bool = False,
     normalize: bool = False,
     temperature: float = 1.0,
 ) -> Distribution:
-    """Read a distribution from inline numbers or from a file."""
-    # text: 0.5,0.3,0.2, 1/2,3/10,1/5, or FILE[:KEY][:ROW], ROW being leading indices such as 0,3.
-    # name: what error messages call it. exact: read decimals as the fractions that they write.
-    # Fractions are always read exactly. logits: the numbers are logits; take their softmax at
-    # temperature. normalize: scale to sum 1.
-    numbers = read_numbers(text, name, exact=exact)
+    """Return the distribution of numbers that were read."""
+    # name: what error messages call it. logits: take the softmax of the numbers at temperature.
+    # normalize: scale to sum 1.
     if numbers.ndim != 1:
         raise ValueError(
             f"{name} has shape {numbers.shape}: name one row, as in FILE.npy:0 or FILE.npz:KEY:0,3"
@@ -109,8 +110,30 @@ def read_distribution(
         raise ValueError(str(error).replace("pass normalize=True", "add --normalize")) from error
 
 
+def read_alike(
+    texts: Mapping[str, str], *, exact: bool = False, beside: Iterable[Array] = ()
+) -> dict[str, Array]:
+    """Read numbers, of which integers are exact beside fractions."""
+    # beside: other numbers that go with them.
+    found = {name: read_numbers(text, name, exact=exact) for name, text in texts.items()}
+    if not any(map(is_exact, [*beside, *found.values()])):
+        return found
+    return {
+        name: read_numbers(texts[name], name, exact=True) if _are_integers(each) else each
+        for name, each in found.items()
+    }
+
+
+def _are_integers(numbers: Array) -> bool:
+    return not is_exact(numbers) and bool(
+        (np.isfinite(numbers) & (np.trunc(numbers) == numbers)).all()
+    )
+
+
 def read_numbers(text: str, name: str, *, exact: bool = False) -> Array:
     """Read numbers, of any shape, from the command line or from a file."""
+    # text: 0.5,0.3,0.2, 1/2,3/10,1/5, or FILE[:KEY][:ROW], ROW being leading indices such as 0,3.
+    # exact: read decimals as the fractions that they write. Fractions are always read exactly.
     location = _LOCATION.fullmatch(text)
     if location is None:
         return _numbers(_split(text, name), name, exact)

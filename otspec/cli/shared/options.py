@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from otspec._base.tables import listed
-from otspec.cli.shared.arguments import COUNTS, NUMBERS, Choice, read_distribution
+from otspec.cli.shared import arguments
+from otspec.cli.shared.arguments import COUNTS, NUMBERS, Choice
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import IID, LAWS, Independent
 from otspec.models.warped import as_temperature
@@ -223,6 +224,7 @@ class Reading(NamedTuple):
     def _of(self, name: str) -> dict[str, Any]:
         """Return how to read one distribution."""
         options = self._asdict()
+        del options["exact"]
         draft = options.pop("draft_temperature")
         return options if name == "target" or draft is None else options | {"temperature": draft}
 
@@ -235,7 +237,13 @@ class Reading(NamedTuple):
             as_temperature(self.draft_temperature, "--draft-temperature")
         if self.logits and self.exact:
             raise ValueError("--exact and --logits exclude each other: a softmax is not rational")
-        found = {it: read_distribution(text, it, **self._of(it)) for it, text in texts.items()}
+        if self.logits:
+            numbers = {it: arguments.read_numbers(text, it) for it, text in texts.items()}
+        else:
+            numbers = arguments.read_alike(texts, exact=self.exact)
+        found = {
+            it: arguments.to_distribution(each, it, **self._of(it)) for it, each in numbers.items()
+        }
         (first_name, first), *others = found.items()
         for name, other in others:
             try:

@@ -217,12 +217,14 @@ def rejections(
 
 def equal_later(place: int, shape: Shape, mass: Any, merge: bool) -> Iterator[tuple[Places, Any]]:
     """Yield which i.i.d. children from a place on are its token of that mass, and how likely."""
-    # Of children after which the same is drafted it is enough how many: the next ones.
-    if not merge:
+    # Of children after which the same is drafted it is enough how many: the next ones; of children
+    # after which nothing is, not even that.
+    alike = shape.even or len(set(shape.children)) == 1
+    if not merge or (alike and shape.depth == 1):
         yield (place,), 1
         return
     after = range(place + 1, len(shape.children))
-    if len(set(shape.children)) == 1:
+    if alike:
         for more, likely in enumerate(_binomial(len(after), mass)):
             if likely > 0:
                 yield (place, *after[:more]), likely
