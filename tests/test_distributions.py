@@ -108,9 +108,9 @@ def test_integers_next_to_floats_are_floats(values):
         ([1.1, -0.1], [r"draft\[1\] is -0\.1", "negative", "softmax"]),
         (["11/10", "-1/10"], [r"draft\[1\] is -1/10", "negative"]),
         ([1, -SUBNORMAL], [r"draft\[1\] is -5e-324", "negative"]),
-        ([0.5, 0.4], ["draft sums to 0.9", "normalize=True"]),
-        ([0.5, 0.5 + 2e-9], ["draft sums to 1.000000002", "normalize=True"]),
-        (["1/2", "2/5"], ["draft sums to 9/10", "exactly 1", "normalize=True"]),
+        ([0.5, 0.4], ["draft sums to 0.9", "divide it by its sum"]),
+        ([0.5, 0.5 + 2e-9], ["draft sums to 1.000000002", "divide it by its sum"]),
+        (["1/2", "2/5"], ["draft sums to 9/10", "exactly 1", "divide it by its sum"]),
         ([1e308, 1e308], ["draft sums to", "scale"]),
         ([], ["draft is empty", "at least one token"]),
         ([[0.5], [0.5]], ["one-dimensional", r"\(2, 1\)", "one row at a time"]),
@@ -145,6 +145,12 @@ def test_unusable_input_is_refused_with_place_value_and_fix(values, parts):
     with pytest.raises(ValueError, match=parts[0]) as refusal:
         as_distribution(values, "draft")
     assert all(refusal.match(part) for part in parts)
+
+
+@pytest.mark.parametrize("values", [[0.5, 0.4], ["1/2", "2/5"]])
+def test_a_function_that_may_scale_says_so(values):
+    with pytest.raises(ValueError, match=r"^draft sums to .*: pass normalize=True to scale$"):
+        as_distribution(values, "draft", normalize=False)
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def _models(
     if settings:
         source = machine("from_logits.sources").source_of
         sources = tuple(map(source, arrays, settings, [axes] * len(arrays)))
-        return None if None in sources else sources
+        return None if any(each is None for each in sources) else sources
     if not fit:
         return None
     return tuple(read_only(each, each.dtype, count, *each.shape[axes:]) for each in arrays)

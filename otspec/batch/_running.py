@@ -56,21 +56,12 @@ class BatchRule:
         rows = rows_of(*given, only_k=self.k, places=self.places, settings=settings)
         if rows is None:
             return None
-        alone = bool(settings) and self.loop == "token"  # its loop reads no place after the last
-        verify = getattr(machine("from_logits.drafted_block" if alone else self.rows), self.loop)
+        verify = getattr(machine(self.rows), self.loop)
         if settings:
             sources = machine("from_logits.sources")
-            own = sources.of_sources if alone else sources.in_parts
-            verify = own(verify, with_units=True) if self.places is None else own(verify)
-        elif self.places is None:
-            options = *options, _plain(rows.number)
+            again = self.loop == "published"  # the only one that comes back to a row
+            verify = (sources.in_parts if again else sources.of_sources)(verify)
         return self.result(*rows.run(verify, *options, kinds=KINDS[self.result]))
-
-
-@lru_cache(maxsize=8)
-def _plain(rows: int) -> Array:
-    """Return the units of probabilities, which rules for one token take."""
-    return np.ones((2, rows))
 
 
 RULES = {

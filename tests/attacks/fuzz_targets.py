@@ -23,7 +23,13 @@ from hypothesis import strategies as st
 from small_files import WHOLE
 
 from otspec.blocks import as_branching, as_shape
-from otspec.cli.shared.arguments import COUNTS, NUMBERS, read_distribution
+from otspec.cli.shared.arguments import (
+    COUNTS,
+    NUMBERS,
+    read_distribution,
+    read_numbers,
+    to_distribution,
+)
 from otspec.files import read_file, small_formats, trace_formats
 from otspec.models import load_model
 from otspec.traces import Warping, load_trace
@@ -268,8 +274,10 @@ def file_targets(held):
         return lambda content: call(held.written(suffix, content))
 
     def distribution(where, exact, suffix):
-        return lambda content: read_distribution(
-            f"{held.written(suffix, content)}{where}", "draft", exact=exact, normalize=True
+        return lambda content: to_distribution(
+            read_numbers(f"{held.written(suffix, content)}{where}", "draft", exact=exact),
+            "draft",
+            normalize=True,
         )
 
     def source(suffix):
@@ -308,7 +316,10 @@ def file_targets(held):
 TEXT_TARGETS = {
     "read_distribution": (TEXT, lambda text: read_distribution(text, "draft")),
     "read_distribution exact": (TEXT, lambda text: read_distribution(text, "draft", exact=True)),
-    "read_distribution logits": (TEXT, lambda text: read_distribution(text, "draft", logits=True)),
+    "read_distribution logits": (
+        TEXT,
+        lambda text: to_distribution(read_numbers(text, "draft"), "draft", logits=True),
+    ),
     "find_source": (TEXT, find_source),
     "counts": (TEXT, lambda text: COUNTS.convert(text, None, None)),
     "temperatures": (TEXT, lambda text: NUMBERS.convert(text, None, None)),

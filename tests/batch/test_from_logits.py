@@ -270,7 +270,9 @@ def test_half_precision_of_one_model_or_both_gives_the_same_tokens(name, kind):
     halves = [part.to(getattr(torch, kind)) for part in logits]
     single = [part.float() for part in halves]
     wanted = batch.from_logits(name, *single, drafts, uniforms)
-    for pair in (halves, (single[0], halves[1]), (halves[0], single[1])):
+    # Both models are read by one function, whatever the rule; each pair takes seconds to compile.
+    mixed = [(single[0], halves[1]), (halves[0], single[1])]
+    for pair in (halves, *(mixed if name in ("k_sequential", *BLOCKS) else [])):
         agree(batch.from_logits(name, *pair, drafts, uniforms), wanted)
 
 

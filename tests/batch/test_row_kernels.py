@@ -83,15 +83,14 @@ def test_rho_is_that_of_the_arrays(dtype):
 def test_heavy_tokens_are_those_of_a_sort(n, dtype):
     from otspec.batch._numba.pooled.heaviest import read_heavy
 
-    draft = rows_with_ties(n, dtype)
-    sums, heavy = np.empty((3, -(-n // 256))), np.empty((3, 2, 32))
-    borders, light = np.empty(3), np.empty(3)
-    read_heavy(*read_only(draft, 2 * draft), sums, heavy, borders, light, np.ones((2, 3)))
-    for row, (drafted, wanted), border, rest in zip(draft, heavy, borders, light, strict=True):
-        check_heavy(row, drafted, wanted, rest)
+    for row in rows_with_ties(n, dtype):
+        sums, heavy = np.empty(-(-n // 256)), np.empty((2, 32))
+        border, light = read_heavy(*read_only(row, 2 * row), (1.0, 1.0), sums, heavy)
+        drafted, wanted = heavy
+        check_heavy(row, drafted, wanted, light)
         assert not wanted[drafted == 0].any()
         assert border == (np.sort(row)[-33] if n > 32 else 0)
-    assert sums.sum() == draft.sum()
+        assert sums.sum() == row.sum()
 
 
 @EVERY_DTYPE
@@ -101,12 +100,13 @@ def test_pools_of_distinct_drafts_are_those_of_the_arrays(dtype):
     from otspec.batch._numba.pooled.graded_pools import ABOVE, GRADE, INSIDE, SLOPE, WANTED
 
     (draft, target), eps = read_only(*rows(dtype, 300, 10)), np.finfo(dtype).eps
-    units = np.ones((2, len(draft)))
     for k in (1, 4):
         integral = rule.integral_of(draft.dtype, k)
-        pools, tight, *_ = rule.law_of(
-            draft, target, units, np.full(len(draft), float(k)), 6, *integral
-        )
+        laws = [
+            rule.law_of(*pair, (1.0, 1.0), float(k), 6, integral)
+            for pair in zip(draft, target, strict=True)
+        ]
+        pools, tight = (np.array([law[i] for law in laws]) for i in range(2))
         library, count = library_of(draft), np.full((len(draft), 1), float(k))
         wanted = clock_pools.arrival_pools(library, draft, target, count, k, 6)
         near = {"rtol": 0, "atol": 1e-6 if dtype == np.float32 else 1e-13}

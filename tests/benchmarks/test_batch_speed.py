@@ -52,14 +52,15 @@ def test_rules_from_logits_against_a_copy(threads, report_ratio, monkeypatch):
     for name, arguments in problems(128_256, 32, 4).items():
         if name not in COPIES:
             continue
-        models, room = [np.log(rows) for rows in arguments[:2]], np.empty_like(arguments[0])
+        models = [np.log(rows) for rows in arguments[:2]]
+        rooms = [np.empty_like(rows) for rows in models]  # one for each, as for a copy that is kept
         given = [torch.from_numpy(np.ascontiguousarray(part)) for part in (*models, *arguments[2:])]
         measured = report_ratio(
             f"batch.from_logits, {name}, float32 (32, 128,256), k = {arguments[2].shape[-1]}, "
             f"threads: {threads}",
             lambda name=name, given=given: batch.from_logits(name, *given),
             "a copy of both inputs by one thread",
-            lambda models=models, room=room: [np.copyto(room, rows) for rows in models],
+            lambda models=models, rooms=rooms: [*map(np.copyto, rooms, models)],
             f"at most {COPIES[name]}x",
             rounds=15,
         )

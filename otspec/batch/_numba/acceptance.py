@@ -20,15 +20,17 @@ from otspec.batch._numba.passes import (
     factor_of,
     overlaps,
     rest_in_blocks,
-    sum_in_blocks,
-    weight_of,
 )
-from otspec.batch._numba.pooled import clocks as distinct
-from otspec.batch._numba.pooled import graded_pools as graded
+from otspec.batch._numba.pooled.clocks import acceptance as pooled_selection_without_replacement
+from otspec.batch._numba.pooled.graded_pools import acceptance as pooled_selection
 from otspec.batch._numba.recursive_rejection_without_replacement import left_of
 from otspec.batch._numba.spechub import likeliest, others_of, shares_of
 
-__all__ = ["optimal_acceptance"]
+__all__ = [
+    "optimal_acceptance",
+    "pooled_selection",
+    "pooled_selection_without_replacement",
+]
 
 
 @machine_code
@@ -136,28 +138,3 @@ def spechub(draft, target, found) -> None:
             draft[row], target[row], PLAIN, hub, factor, scale, mass, others
         )
         found[row] = min(served + one + other, 1.0)
-
-
-def pooled_selection(draft, target, found, k: int, grades: int) -> None:
-    """Write Σ min(b, q), b the law of the selected draft."""
-    weights = np.empty((len(found), 3))
-    graded.write_weights(draft, target, np.full(len(found), float(k)), grades, weights)
-    _selected(draft, target, weights, found)
-
-
-def pooled_selection_without_replacement(draft, target, found, k: int, grades: int) -> None:
-    """Write Σ min(b, q), b the law of the selected draft."""
-    counts, units = np.full(len(found), float(k)), np.ones((2, len(found)))
-    integral = distinct.integral_of(draft.dtype, k)
-    law = distinct.law_of(draft, target, units, counts, grades, *integral)
-    _selected(draft, target, law.weights, found)
-
-
-@machine_code
-def _selected(draft, target, weights, found) -> None:
-    """Write what is not left to the correction, whose weights are (rows, 3)."""
-    sums = blocks_of(draft[0])
-    for row in range(draft.shape[0]):
-        weight = weight_of(PLAIN, weights[row])
-        whole = sum_in_blocks(target[row], 1.0, sums)
-        found[row] = clipped(whole - rest_in_blocks(draft[row], target[row], weight, sums))

@@ -3,10 +3,10 @@
 Arithmetic is exact but for sums, and there is no lock. The function ``verify`` of a rule's module
 takes ``draft`` and ``target``, (rows, V), ``drafts``, (rows, k) of int64, ``uniforms``,
 (rows, k + 1) of float64, and ``valid``, (rows, k) of bool, all of them C-contiguous, then
-``token``, ``accepted`` and ``index``, (rows), which it fills, the options of the rule, and
-``units``, (2, rows): what draft and target are multiplied by to be probabilities. Drafts that do
-not count may be any numbers, those that count are token ids. In machine code an argument
-without annotation is an array.
+``token``, ``accepted`` and ``index``, (rows), which it fills, and the options of the rule. Draft
+and target may be logits as well, which :func:`~otspec.batch._numba.models.row_of` turns into
+probabilities. Drafts that do not count may be any numbers, those that count are token ids. In
+machine code an argument without annotation is an array.
 """
 
 import math

@@ -11,6 +11,7 @@ from otspec.batch._array_api.k_sequential import FIRST, SECOND, STEPS
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba import compiled
 from otspec.batch._numba.compiled import inner_code, machine_code, plus
+from otspec.batch._numba.models import row_of
 from otspec.batch._numba.passes import (
     PLAIN,
     Units,
@@ -93,28 +94,28 @@ def _secant(start: float, low: float, end: float, high: float) -> float:
 
 
 @machine_code
-def verify(draft, target, drafts, uniforms, valid, token, accepted, index, units) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index) -> None:
     """Accept each draft x of a row in turn with probability min(1, q(x) / (ρ p(x)))."""
-    whole, sums, none = blocks_of(draft[0]), blocks_of(draft[0]), np.empty(0, np.int64)
-    tried, found, single = np.empty(4), np.empty(4), draft.itemsize == 4
+    none = np.empty(0, np.int64)
     for row in range(drafts.shape[0]):
-        its, wanted, tokens, count = draft[row], target[row], drafts[row], float(valid[row].sum())
-        unit = units[0, row], units[1, row]
-        rho = _rho_of(its, wanted, unit, max(count, 1.0), tried, found, single)
+        (its, unit), (wanted, other) = row_of(draft, row), row_of(target, row)
+        units, tokens, count = (unit, other), drafts[row], float(valid[row].sum())
+        rho = _rho_of(its, wanted, units, max(count, 1.0))
         index[row] = compiled.DRAWN
         for i in range(tokens.size - 1, -1, -1):
             if valid[row, i]:
-                offered, lacking = both_of(its, wanted, unit, tokens[i])
+                offered, lacking = both_of(its, wanted, units, tokens[i])
                 if compiled.accepts(uniforms[row, i], lacking, rho * offered):
                     index[row], token[row] = i, tokens[i]
         if index[row] < 0:
-            total, rest = _sum_both(its, wanted, unit, rho, whole, sums)
+            whole, sums = blocks_of(its), blocks_of(its)
+            total, rest = _sum_both(its, wanted, units, rho, whole, sums)
             # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
             gain = compiled.geometric(compiled.clipped((total - rest) / rho), max(count, 1.0))
             # q − min(p, q/ρ) g = (1 − g/ρ) q + (g/ρ) (q − ρp)₊
             keep = compiled.clipped(1 - gain / rho) if count > 0 else 1.0
             mix(keep, whole, sums)
-            weight, last = excess(unit, rho), uniforms[row, -1]
+            weight, last = excess(units, rho), uniforms[row, -1]
             token[row] = draw(its, wanted, weight, keep, sums, none, last)
         accepted[row] = compiled.holds(tokens, valid[row], token[row])
 
@@ -122,15 +123,14 @@ def verify(draft, target, drafts, uniforms, valid, token, accepted, index, units
 @machine_code
 def find_rho(draft, target, counts, rho) -> None:
     """Write the ρ of each row, whose drafts are so many."""
-    tried, found, single = np.empty(4), np.empty(4), draft.itemsize == 4
     for row in range(counts.size):
-        count = max(counts[row], 1.0)
-        rho[row] = _rho_of(draft[row], target[row], PLAIN, count, tried, found, single)
+        rho[row] = _rho_of(draft[row], target[row], PLAIN, max(counts[row], 1.0))
 
 
 @inner_code
-def _rho_of(draft, target, units: Units, count: float, tried, found, single: bool) -> float:
+def _rho_of(draft, target, units: Units, count: float) -> float:
     """Return a valid ρ of a row."""
+    tried, found, single = np.empty(4), np.empty(4), draft.itemsize == 4
     begin(tried, count, single)
     overlaps(draft, target, units, tried[:2], found[:2])
     go_on(tried, found, count, single)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array
-from otspec.batch._numba.compiled import holds, inner_code, machine_code, plus
+from otspec.batch._numba.compiled import clipped, inner_code, machine_code, plus
 
 AT_ONCE = 1024
 """Tokens whose masses are added up in the dtype of a row: in many numbers, of a few masses each."""
@@ -33,12 +33,6 @@ def both_of(draft, target, units: Units, token: int) -> tuple[float, float]:
     real = draft.dtype.type
     drafted, wanted = real(units[0]) * draft[token], real(units[1]) * target[token]
     return np.float64(drafted), np.float64(wanted)
-
-
-@inner_code
-def weight_of(units: Units, shape) -> Weight:
-    """Return a weight of which all but the units is in an array."""
-    return units, shape[0], shape[1], shape[2]
 
 
 @inner_code
@@ -84,17 +78,25 @@ def sum_in_blocks(values, unit: float, sums) -> float:
 @inner_code
 def overlaps(draft, target, units: Units, scales, sums) -> None:
     """Fill in Σ min(target, scale·x) of a row for each of the scales, in one reading."""
+    light_overlaps(draft, target, units, np.inf, 1.0, scales, sums)
+
+
+@inner_code
+def light_overlaps(draft, target, units: Units, border: float, factor: float, scales, sums) -> None:
+    """Fill in the same of tokens with x up to a border, times a factor."""
     real = draft.dtype.type
-    own, its = real(units[0]), real(units[1])
+    own, its, most, up = real(units[0]), real(factor * units[1]), real(border), real(factor)
+    none = real(0)
     sums[:] = 0.0
     for start in range(0, draft.size, AT_ONCE):
         drafts, targets = draft[start : start + AT_ONCE], target[start : start + AT_ONCE]
         for j in range(0, scales.size, 3):  # to read takes longer than three scales
             at = three_of(j, scales.size)
             one, two, three = real(scales[at[0]]), real(scales[at[1]]), real(scales[at[2]])
-            first, second, third = real(0), real(0), real(0)
+            first, second, third = none, none, none
             for i in range(drafts.size):
-                drafted, wanted = own * drafts[i], its * targets[i]
+                mass, wanted = own * drafts[i], its * targets[i]
+                drafted = up * (mass if mass <= most else none)
                 a, b, c = one * drafted, two * drafted, three * drafted
                 first = plus(first, wanted if wanted < a else a)
                 second = plus(second, wanted if wanted < b else b)
@@ -267,27 +269,16 @@ def read_overlaps(draft, target, scales, sums, first: int, last: int) -> None:
 
 
 @inner_code
-def read_drafts(draft, target, drafts, valid, pairs, units) -> None:
-    """Write the draft's and the target's probability of each draft, (rows, k, 2)."""
-    # Of one that does not count they are those of token 0.
-    for row in range(drafts.shape[0]):
-        for i in range(drafts.shape[1]):
-            token = drafts[row, i] if valid[row, i] else 0
-            both = both_of(draft[row], target[row], (units[0, row], units[1, row]), token)
-            pairs[row, i, 0], pairs[row, i, 1] = both
+def draw_rest(draft, target, weight: Weight, uniform: float) -> int:
+    """Draw a token from a weight by a uniform number."""
+    sums, none = blocks_of(draft), np.empty(0, np.int64)
+    rest_in_blocks(draft, target, weight, sums)
+    return draw(draft, target, weight, 0.0, sums, none, uniform)
 
 
 @inner_code
-def draw_rest(
-    draft, target, drafts, uniforms, valid, token, accepted, index, weights, units
-) -> None:
-    """Write the draft of the index, or else a token that is drawn from a weight, (rows, 3)."""
-    sums, none = blocks_of(draft[0]), np.empty(0, np.int64)
-    for row in range(drafts.shape[0]):
-        if index[row] >= 0:
-            token[row] = drafts[row, index[row]]
-        else:
-            weight = weight_of((units[0, row], units[1, row]), weights[row])
-            rest_in_blocks(draft[row], target[row], weight, sums)
-            token[row] = draw(draft[row], target[row], weight, 0.0, sums, none, uniforms[row, -1])
-        accepted[row] = holds(drafts[row], valid[row], token[row])
+def served(draft, target, weight: Weight) -> float:
+    """Return what of a target is not left to a weight, from 0 to 1; the unit of the target is 1."""
+    sums = blocks_of(draft)
+    whole = sum_in_blocks(target, weight[0][1], sums)
+    return clipped(whole - rest_in_blocks(draft, target, weight, sums))

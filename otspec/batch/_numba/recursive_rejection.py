@@ -3,25 +3,25 @@
 import numpy as np
 
 from otspec.batch._numba.compiled import DRAWN, accepts, holds, inner_code, machine_code
+from otspec.batch._numba.models import row_of
 from otspec.batch._numba.passes import Units, blocks_of, both_of, draw, excess, rest_in_blocks
 
 
 @machine_code
-def verify(draft, target, drafts, uniforms, valid, token, accepted, index, units) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index) -> None:
     """Try the drafts of each row: if c·draft was offered, the target lacks (target − c·draft)₊."""
-    sums = blocks_of(draft[0])
-    for row in range(draft.shape[0]):
-        unit = units[0, row], units[1, row]
+    for row in range(drafts.shape[0]):
+        (own, unit), (its, other) = row_of(draft, row), row_of(target, row)
         index[row], token[row] = _one(
-            draft[row], target[row], unit, drafts[row], uniforms[row], valid[row], sums
+            own, its, (unit, other), drafts[row], uniforms[row], valid[row]
         )
         accepted[row] = holds(drafts[row], valid[row], token[row])
 
 
 @inner_code
-def _one(draft, target, units: Units, drafts, uniforms, valid, sums) -> tuple[int, int]:
+def _one(draft, target, units: Units, drafts, uniforms, valid) -> tuple[int, int]:
     """Return the index of the accepted draft, and the token."""
-    real = draft.dtype.type
+    real, sums = draft.dtype.type, blocks_of(draft)
     scale, rejected, fresh = 0.0, 1.0, True
     for i in range(drafts.size):
         if valid[i]:

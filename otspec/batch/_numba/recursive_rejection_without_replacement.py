@@ -5,28 +5,27 @@ import numpy as np
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba import passes
 from otspec.batch._numba.compiled import DRAWN, accepts, holds, inner_code, machine_code, quotient
+from otspec.batch._numba.models import row_of
 
 
 @machine_code
-def verify(draft, target, drafts, uniforms, valid, token, accepted, index, units) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index) -> None:
     """Try the drafts of each row as if each were the first, off those before."""
-    sums, undrafted = passes.blocks_of(draft[0]), passes.blocks_of(draft[0])
-    for row in range(draft.shape[0]):
-        unit = units[0, row], units[1, row]
+    for row in range(drafts.shape[0]):
+        (own, unit), (its, other) = row_of(draft, row), row_of(target, row)
         index[row], token[row] = _one(
-            draft[row], target[row], unit, drafts[row], uniforms[row], valid[row], sums, undrafted
+            own, its, (unit, other), drafts[row], uniforms[row], valid[row]
         )
         accepted[row] = holds(drafts[row], valid[row], token[row])
 
 
 @inner_code
-def _one(
-    draft, target, units: passes.Units, drafts, uniforms, valid, sums, undrafted
-) -> tuple[int, int]:
+def _one(draft, target, units: passes.Units, drafts, uniforms, valid) -> tuple[int, int]:
     """Return the index of the accepted draft, and the token."""
     # The target lacks (target − scale·factor·draft)₊ of mass `rejected`, and the next draft is
     # drawn from `share`·factor·draft off the rejected ones.
     real, factor = draft.dtype.type, passes.factor_of(draft)
+    sums, undrafted = passes.blocks_of(draft), passes.blocks_of(draft)
     own, scaled = units[0], (units[0] * factor, units[1])
     scale, rejected, share = 0.0, 1.0, 1 / factor
     out, tried = np.empty(drafts.size, np.int64), 0

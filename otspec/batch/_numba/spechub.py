@@ -5,6 +5,7 @@ import numpy as np
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba import passes
 from otspec.batch._numba.compiled import DRAWN, accepts, greater, inner_code, machine_code, quotient
+from otspec.batch._numba.models import row_of
 
 
 @machine_code
@@ -17,22 +18,19 @@ def verify(
     token,
     accepted,
     index,
-    units,
 ) -> None:
     """Serve a token x off the hub a from the pairs (x, a), then (a, x); a takes what is left."""
-    sums = passes.blocks_of(draft[0])
-    for row in range(draft.shape[0]):
-        unit = units[0, row], units[1, row]
-        index[row], token[row] = _one(
-            draft[row], target[row], unit, drafts[row], uniforms[row], sums
-        )
+    for row in range(drafts.shape[0]):
+        (own, unit), (its, other) = row_of(draft, row), row_of(target, row)
+        index[row], token[row] = _one(own, its, (unit, other), drafts[row], uniforms[row])
         accepted[row] = token[row] == drafts[row, 0] or token[row] == drafts[row, 1]
 
 
 @inner_code
-def _one(draft, target, units: passes.Units, drafts, uniforms, sums) -> tuple[int, int]:
+def _one(draft, target, units: passes.Units, drafts, uniforms) -> tuple[int, int]:
     """Return the index of the accepted draft, and the token."""
     factor, hub = passes.factor_of(draft), likeliest(draft, units[0])
+    sums = passes.blocks_of(draft)
     mass, _ = passes.both_of(draft, target, units, hub)
     others = others_of(draft, units[0], hub, sums)
     odds = quotient(mass, others * factor, 0.0)  # p(a) over the mass of the others, scaled

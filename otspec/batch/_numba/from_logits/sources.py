@@ -1,8 +1,9 @@
-"""Rules straight from logits: a few rows at a time become probabilities, which stay in caches."""
+"""Rules straight from logits, of which few are probabilities at a time, which stay in caches."""
 
 from collections.abc import Callable
 from functools import lru_cache
 from math import prod
+from threading import local
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,33 +11,30 @@ import numpy as np
 from otspec._base.compiling import unwriteable
 from otspec.batch._array_api.library import Array
 from otspec.batch._array_api.warping import Settings
-from otspec.batch._numba.from_logits.warping import GIVEN, warp_rows
+from otspec.batch._numba.from_logits.warping import FEW, warp_rows
+from otspec.batch._numba.models import Logits
 from otspec.warping import STEPS
 
 _CACHED = 1 << 18
 """How many probabilities of a target are held at once, but those of one row or block at least."""
 _PLAIN = {int, float, type(None)}
-_KNOWN = Settings(temperature=GIVEN)  # the settings of rows that are probabilities already
-
-
-_NONE = np.empty(0)
 
 
 class Parts(NamedTuple):
-    """What machine code takes of the rows of a source."""
+    """What there is to know of the rows of a source, as :class:`Logits` has it."""
 
-    flat: Array  # what all rows lie in: float32, or the bits of half precision
-    starts: Array  # (...): where each row begins
-    temperatures: Array  # (...): 0 for the first of the largest logits, GIVEN for probabilities
-    limits: Array  # (..., 3): top-k (V: none), top-p (1: none), min-p (0: none)
-    steps: Array  # (4,): as `truncation` numbers them
+    flat: Array
+    starts: Array
+    temperatures: Array
+    limits: Array
+    steps: Array
 
 
 class Source:
-    """The rows of a draft or of a target: logits, or probabilities that are ``known``."""
+    """The rows of a draft or of a target that is given as logits."""
 
-    def __init__(self, parts: Parts, width: int, known: Array | None = None) -> None:
-        self.parts, self.width, self.known = parts, width, known
+    def __init__(self, parts: Parts, width: int) -> None:
+        self.parts, self.width = parts, width
         self.shape = *parts.starts.shape[1:], width
         self.size = parts.starts.size * width
 
@@ -49,54 +47,32 @@ class Source:
             return self
         flat, starts, temperatures, limits, steps = self.parts
         parts = Parts(flat, starts[which], temperatures[which], limits[which], steps)
-        return Source(parts, self.width, None if self.known is None else self.known[which])
+        return Source(parts, self.width)
 
-    def write(self, out, units=_NONE) -> None:
-        """Write the probabilities of all rows, (rows, V), or what has the units that it writes."""
-        warp_rows(self.parts.flat, *self._settings(), self.parts.steps, out, units)
+    def write(self, out) -> None:
+        """Write the probabilities of all rows, (rows, ..., V)."""
+        flat, starts, temperatures, limits, steps = self.parts
+        starts, temperatures = starts.reshape(-1), temperatures.reshape(-1)
+        limits, out = limits.reshape(-1, 3), out.reshape(-1, self.width)
+        warp_rows(flat, starts, temperatures, limits, steps, out)
 
-    def _settings(self) -> tuple[Array, Array, Array]:
-        """Return where each row begins, its temperature and its limits, on one axis."""
-        _, starts, temperatures, limits, _ = self.parts
-        if starts.ndim == 1:  # which NumPy finds out more slowly
-            return starts, temperatures, limits
-        return starts.reshape(-1), temperatures.reshape(-1), limits.reshape(-1, 3)
-
-    def rows(self, units) -> Array:
-        """Return what :meth:`write` writes, or the probabilities that are known."""
-        if self.known is not None:
-            return self.known
-        out = np.empty((len(self), *self.shape), np.float32)
-        self.write(out if out.ndim == 2 else out.reshape(-1, self.width), units)
-        return unwriteable(out)
-
-    def reader(self, most: int) -> Callable[[int, int, Array], Array]:
-        """Return what reads entries from one to another, at most so many, into the same room."""
-        if self.known is not None:
-            known = self.known
-            return lambda start, end, _: known[start:end]
-        flat, steps = self.parts.flat, self.parts.steps
-        starts, temperatures, limits = self._settings()
-        each = self.size // (len(self) * self.width)
-        out = _aligned(most * each, self.width)
-        shown = unwriteable(out).reshape(most, *self.shape)
-
-        def read(start: int, end: int, units) -> Array:
-            here = slice(start * each, end * each)
-            rows = out[: (end - start) * each]
-            warp_rows(flat, starts[here], temperatures[here], limits[here], steps, rows, units)
-            return shown[: end - start]
-
-        return read
+    def logits(self, which: int) -> Logits:
+        """Return the rows as rules read them, with this thread's room 0 or 1 for one of them."""
+        return Logits(*self.parts, *_HELD.room(self.width)[which])
 
 
-def source_of(values, settings: Settings | None, axes: int) -> Source | None:
-    """Return the rows of an array, with one axis for the first ones; None if they do not fit."""
-    flags, known, shape = values.flags, settings is None, values.shape
+def source_of(values, settings: Settings | None, axes: int) -> Source | Array | None:
+    """Return the rows of logits, with one axis for the first ones; None if they do not fit.
+
+    With no settings they are probabilities, which are returned as an array.
+    """
+    flags, shape = values.flags, values.shape
     evenly = flags.c_contiguous
-    if not flags.aligned or (known and not (evenly and values.dtype == np.float32)):
+    if not flags.aligned:
         return None
-    settings = _KNOWN if settings is None else settings
+    if settings is None:
+        fit = evenly and values.dtype == np.float32
+        return unwriteable(values.reshape(-1, *shape[axes:])) if fit else None
     if evenly and _PLAIN.issuperset(map(type, settings[:4])):
         flat, told = unwriteable(values.reshape(-1)), _evenly(settings, shape, axes)
     else:
@@ -104,9 +80,7 @@ def source_of(values, settings: Settings | None, axes: int) -> Source | None:
         if laid is None:
             return None
         flat, told = laid[0], _told(settings, laid[1], shape, axes)
-    parts = Parts(flat, *told)
-    width = shape[-1]
-    return Source(parts, width, flat.reshape(*parts.starts.shape, width) if known else None)
+    return Source(Parts(flat, *told), shape[-1])
 
 
 def _laid_out(values) -> tuple[Array, Array] | None:
@@ -157,12 +131,29 @@ def _of_rows(value: Any, shape: tuple[int, ...], default: float) -> Array:
     return np.full(shape, default if value is None else min(value, 2**60), float)
 
 
-def _aligned(rows: int, width: int) -> Array:
-    """Return room for rows of float32 that begins with a line of the cache."""
+class _Rooms(local):
+    """Room for two rows, which each thread keeps: to get memory anew takes as long as a reading."""
+
+    width = 0
+
+    def room(self, width: int) -> list[tuple[Array, Array, Array]]:
+        """Return two rows of float32, the same read-only, and room for the tops of each."""
+        if self.width != width:
+            self.width, few = width, -(-width // FEW)
+            rows = [_aligned(width) for _ in range(2)]
+            self.rows = [(row, unwriteable(row), np.empty(few, np.float32)) for row in rows]
+        return self.rows
+
+
+_HELD = _Rooms()
+
+
+def _aligned(size: int) -> Array:
+    """Return room for a row of float32 that begins with a line of the cache."""
     line = 16
-    room = np.empty(rows * width + line, np.float32)
+    room = np.empty(size + line, np.float32)
     first = -(room.__array_interface__["data"][0] // room.itemsize) % line
-    return room[first : first + rows * width].reshape(rows, width)
+    return room[first : first + size]
 
 
 def written(source: Source, out) -> None:
@@ -170,24 +161,29 @@ def written(source: Source, out) -> None:
     source.write(out)
 
 
-def in_parts(verify: Callable[..., None], *, with_units: bool = False) -> Callable[..., None]:
-    """Return a rule that takes sources for its draft and target, a few rows at a time."""
+def of_sources(verify: Callable[..., None]) -> Callable[..., None]:
+    """Return a rule that takes sources for its draft and target, and reads them row by row."""
 
-    def loop(draft: Source, target: Source, *others: Any) -> None:
+    def loop(draft: Source | Array, target: Source, *others: Any) -> None:
+        own = draft.logits(0) if isinstance(draft, Source) else draft
+        verify(own, target.logits(1), *others)
+
+    return loop
+
+
+def in_parts(verify: Callable[..., None]) -> Callable[..., None]:
+    """Return a rule that takes sources, whose rows become probabilities a few at a time."""
+
+    def loop(draft: Source | Array, target: Source, *others: Any) -> None:
         rows = len(target)
-        step = min(max(_CACHED * rows // target.size, 1), rows)
-        own, its = units = np.empty((2, step if with_units else 0))
-        if draft.known is not None:
-            own[:] = 1
-        more = (units,) if with_units else ()
-        if step == rows:
-            verify(draft.rows(own), target.rows(its), *others, *more)
+        step = max(_CACHED * rows // target.size, 1)
+        if step >= rows:
+            verify(_probabilities(draft), _probabilities(target), *others)
             return
-        drafted, wanted = draft.reader(step), target.reader(step)
         for start in range(0, rows, step):
-            end = min(start + step, rows)
-            rest = [part[start:end] if isinstance(part, np.ndarray) else part for part in others]
-            verify(drafted(start, end, own), wanted(start, end, its), *rest, *more)
+            here = slice(start, min(start + step, rows))
+            rest = [part[here] if isinstance(part, np.ndarray) else part for part in others]
+            verify(_probabilities(draft[here]), _probabilities(target[here]), *rest)
 
     return loop
 
@@ -205,10 +201,9 @@ def drafting(draw: Callable[..., None]) -> Callable[..., None]:
     return loop
 
 
-def of_sources(verify: Callable[..., None]) -> Callable[..., None]:
-    """Return a loop of machine code that takes the parts of two sources."""
-
-    def loop(draft: Source, target: Source, *others: Any) -> None:
-        verify(*draft.parts, *target.parts, target.width, *others)
-
-    return loop
+def _probabilities(rows: Source | Array) -> Array:
+    if isinstance(rows, np.ndarray):
+        return rows
+    found = np.empty((len(rows), *rows.shape), np.float32)
+    rows.write(found)
+    return unwriteable(found)

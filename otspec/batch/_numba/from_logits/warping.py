@@ -205,9 +205,6 @@ def _border(values, weights, wanted: Real) -> Real:
         above = above if weight >= wanted else weight
 
 
-GIVEN = -1.0  # the temperature of rows that are probabilities already
-
-
 @inner_code
 def _write_greedy(logits, out) -> None:
     """Write 1 at the first of the largest logits, 0 elsewhere."""
@@ -245,10 +242,7 @@ def fill_row(logits, temperature: Real, limits, steps, tops, out) -> Real:
     if temperature > 0 and limits[0] >= logits.size and limits[1] >= 1 and limits[2] <= 0:
         _, total = fill(logits, unit_of(temperature), out)
         return np.float32(1 / total)
-    if temperature == GIVEN:
-        for i in range(logits.size):
-            out[i] = real_of(logits[i])
-    elif temperature == 0:
+    if temperature == 0:
         _write_greedy(logits, out)
     else:
         largest = _fill_tops(logits, tops)
@@ -262,23 +256,13 @@ def fill_row(logits, temperature: Real, limits, steps, tops, out) -> Real:
     return np.float32(1)
 
 
-@inner_code
-def finish(out, factor: Real) -> None:
-    """Turn what :func:`fill_row` wrote into probabilities."""
-    if factor != np.float32(1):
-        multiply(out, factor)
-
-
 @machine_code
-def warp_rows(flat, starts, temperatures, limits, steps, out, units) -> None:
+def warp_rows(flat, starts, temperatures, limits, steps, out) -> None:
     """Write the probabilities of rows, which begin at ``starts`` of ``flat``."""
-    # With room for units, (rows), write what has them instead: to multiply it takes a reading.
     size = out.shape[1]
     tops = np.empty((size + FEW - 1) // FEW, np.float32)
     for row in range(starts.size):
         logits = flat[starts[row] : starts[row] + size]
         factor = fill_row(logits, temperatures[row], limits[row], steps, tops, out[row])
-        if units.size > 0:
-            units[row] = factor
-        else:
-            finish(out[row], factor)
+        if factor != np.float32(1):
+            multiply(out[row], factor)

@@ -77,42 +77,38 @@ def highest_grade(heavy, light: float, count: float, factor: float, most: float)
 
 
 @inner_code
-def write_knots(grades, kept, heavy, light, factor: float, pools, below) -> None:
+def write_knots(grades, kept, heavy, light: float, factor: float, pools, below) -> None:
     """Write the grades, the scaled draft mass above each knot, and what is below it."""
-    # `kept` is Σ min(q, t p) over light tokens at the grades, scaled; `below` is (rows, m, h + 1),
-    # of each heavy token and last of the light ones together.
-    last, number = grades.shape[1] + 1, heavy.shape[2]
-    for row in range(grades.shape[0]):
-        own, all_light, total = pools[row], light[row] * factor, light[row]
-        start, at_start, light_over = 0.0, 0.0, all_light
+    # `kept` is Σ min(q, t p) over light tokens at the grades, scaled; `below` is (m, h + 1), of
+    # each heavy token and last of the light ones together.
+    last, number, all_light, total = grades.size + 1, heavy.shape[1], light * factor, light
+    start, at_start, light_over = 0.0, 0.0, all_light
+    for i in range(number):
+        total += heavy[DRAFTED, i]
+    pools[GRADE, 0], pools[ABOVE, 0], pools[ABOVE, last] = 0.0, factor, 0.0
+    for j in range(1, last):
+        end, at_end, above = grades[j - 1], kept[j - 1], 0.0
+        light_over = min(light_over, max((at_end - at_start) / (end - start), 0.0))
         for i in range(number):
-            total += heavy[row, DRAFTED, i]
-        own[GRADE, 0], own[ABOVE, 0], own[ABOVE, last] = 0.0, factor, 0.0
-        for j in range(1, last):
-            end, at_end, above = grades[row, j - 1], kept[row, j - 1], 0.0
-            light_over = min(light_over, max((at_end - at_start) / (end - start), 0.0))
-            for i in range(number):
-                mass, wanted = heavy[row, DRAFTED, i] * factor, heavy[row, WANTED, i] * factor
-                over = (min(end * mass, wanted) - min(start * mass, wanted)) / (end - start)
-                over = min(max(over, 0.0), mass)
-                above += over
-                below[row, j - 1, i] = (mass - over) / total
-            below[row, j - 1, number] = (all_light - light_over) / total
-            own[GRADE, j], own[ABOVE, j] = end, (above + light_over) / total
-            start, at_start = end, at_end
+            mass, wanted = heavy[DRAFTED, i] * factor, heavy[WANTED, i] * factor
+            over = (min(end * mass, wanted) - min(start * mass, wanted)) / (end - start)
+            over = min(max(over, 0.0), mass)
+            above += over
+            below[j - 1, i] = (mass - over) / total
+        below[j - 1, number] = (all_light - light_over) / total
+        pools[GRADE, j], pools[ABOVE, j] = end, (above + light_over) / total
+        start, at_start = end, at_end
 
 
 @inner_code
-def write_heights(pools, below, counts, moments, weights) -> None:
-    """Write G at the knots of each row, and put in order what rounding has not."""
-    last = pools.shape[2] - 1
-    for row in range(pools.shape[0]):
-        own, many = pools[row], int(max(counts[row], 1.0))
-        _write_inside(own, below[row], many, moments, weights)
-        own[INSIDE, 0], own[INSIDE, last] = 0.0, 1.0
-        for j in range(1, last):
-            own[INSIDE, j] = max(own[INSIDE, j - 1], clipped(1 - own[INSIDE, j]))
-            own[ABOVE, j] = min(own[ABOVE, j - 1], own[ABOVE, j])
+def write_heights(pools, below, count: float, moments, weights) -> None:
+    """Write G at the knots, and put in order what rounding has not."""
+    last = pools.shape[1] - 1
+    _write_inside(pools, below, int(max(count, 1.0)), moments, weights)
+    pools[INSIDE, 0], pools[INSIDE, last] = 0.0, 1.0
+    for j in range(1, last):
+        pools[INSIDE, j] = max(pools[INSIDE, j - 1], clipped(1 - pools[INSIDE, j]))
+        pools[ABOVE, j] = min(pools[ABOVE, j - 1], pools[ABOVE, j])
 
 
 @inner_code

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec.batch._array_api.library import BLOCK, Array, Library, library_of
+from otspec.batch._array_api.library import Array, Library, library_of
 from otspec.batch._array_api.pooled.clock_pools import HEAVY as MOST_HEAVY
 from otspec.batch._array_api.pooled.clock_pools import nodes
 from otspec.batch._numba.compiled import (
@@ -18,12 +18,24 @@ from otspec.batch._numba.compiled import (
     ZERO,
     accepts,
     clipped,
+    holds,
     inner_code,
     machine_code,
     quotient,
     split,
 )
-from otspec.batch._numba.passes import draw_rest, locate, read_drafts
+from otspec.batch._numba.models import row_of
+from otspec.batch._numba.passes import (
+    PLAIN,
+    Units,
+    Weight,
+    blocks_of,
+    both_of,
+    draw_rest,
+    light_overlaps,
+    locate,
+    served,
+)
 from otspec.batch._numba.pooled.clock_pools import highest_grade, write_heights, write_knots
 from otspec.batch._numba.pooled.graded_pools import ABOVE as ABOVE_KNOT
 from otspec.batch._numba.pooled.graded_pools import (
@@ -32,9 +44,9 @@ from otspec.batch._numba.pooled.graded_pools import (
     even_grades,
     group_of,
     level,
-    write_rest,
+    rest_weight,
 )
-from otspec.batch._numba.pooled.heaviest import read_heavy, read_lefts, read_light
+from otspec.batch._numba.pooled.heaviest import read_heavy, read_lefts
 
 MASS = 0  # the draft's probability, 0 where a draft does not count
 HEAVY = 1  # 1 where only the first arrival of the token counts, else 0
@@ -52,29 +64,27 @@ AGAIN = 3  # the highest pool of the arrivals before it in the stage, −1 if th
 
 
 @inner_code
-def _select(pools, tight, pairs, borders, lefts, uniforms, valid, factor: float, index) -> None:
-    """Write which draft of each row is selected and accepted, or −1."""
+def _selected(law: "Law", pairs, lefts, uniforms, valid, factor: float) -> int:
+    """Return which draft is selected and accepted, or −1."""
     # `pairs` are the draft's and the target's probability of each draft, `lefts` the draft mass off
-    # the first ones; `borders` are the masses up to which tokens are light.
-    k = valid.shape[1]
+    # the first ones.
+    k, pools = valid.size, law.pools
     drafts, stages = np.empty((8, k + 1)), np.empty((4, k), np.int64)
-    for row in range(index.size):
-        own = pools[row]
-        _take_drafts(drafts, own, pairs[row], borders[row], lefts[row], valid[row], factor)
-        moment, left = _arrive(drafts, stages, own.shape[1], uniforms[row])
-        top, arrived = ZERO, ZERO
-        for s in range(k):
-            if valid[row, s]:
-                top = max(top, stages[POOL, s], stages[AGAIN, s])
-                arrived += stages[TOKEN, s] == stages[BEFORE, s]
-            else:
-                stages[POOL, s], stages[AGAIN, s] = -1, -1
-        lowest, end = group_of(own, tight[row], top, factor, moment)
-        above, beyond = own[ABOVE_KNOT, lowest], own[ABOVE_KNOT, end]
-        _weigh(drafts, stages, lowest, end, arrived, above - beyond, beyond)
-        took, accepting = locate(drafts[WEIGHT, :k], left)
-        passed = accepts(accepting, pairs[row, took, 1] * factor, drafts[LAW, took])
-        index[row] = took if valid[row, took] and passed else DRAWN
+    _take_drafts(drafts, pools, pairs, law.border, lefts, valid, factor)
+    moment, left = _arrive(drafts, stages, pools.shape[1], uniforms)
+    top, arrived = ZERO, ZERO
+    for s in range(k):
+        if valid[s]:
+            top = max(top, stages[POOL, s], stages[AGAIN, s])
+            arrived += stages[TOKEN, s] == stages[BEFORE, s]
+        else:
+            stages[POOL, s], stages[AGAIN, s] = -1, -1
+    lowest, end = group_of(pools, law.tight, top, factor, moment)
+    above, beyond = pools[ABOVE_KNOT, lowest], pools[ABOVE_KNOT, end]
+    _weigh(drafts, stages, lowest, end, arrived, above - beyond, beyond)
+    took, accepting = locate(drafts[WEIGHT, :k], left)
+    passed = accepts(accepting, pairs[took, 1] * factor, drafts[LAW, took])
+    return took if valid[took] and passed else DRAWN
 
 
 @inner_code
@@ -166,46 +176,56 @@ def _weigh(
         drafts[WEIGHT, i] = (1 - share) * first + share * again
 
 
-def verify(
-    draft, target, drafts, uniforms, valid, token, accepted, index, grades: int, units
-) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index, grades: int) -> None:
     """Select one of the drafts of a row by the pools of its arrivals, then couple it."""
     integral = integral_of(draft.dtype, drafts.shape[1])
-    _verify(
-        draft, target, drafts, uniforms, valid, token, accepted, index, grades, units, *integral
-    )
+    _verify(draft, target, drafts, uniforms, valid, token, accepted, index, grades, integral)
 
 
 @machine_code
 def _verify(
-    draft, target, drafts, uniforms, valid, token, accepted, index, grades: int, units, moments,
-    shares, factor: float, highest: float,
-) -> None:  # fmt: skip
-    rows, k = drafts.shape
-    pairs, lefts, counts = np.empty((rows, k, 2)), np.empty((rows, k + 1)), np.empty(rows)
-    for row in range(rows):
-        counts[row] = valid[row].sum()
-    law = law_of(draft, target, units, counts, grades, moments, shares, factor, highest)
-    read_lefts(draft, drafts, valid, law.sums, lefts, units)
-    read_drafts(draft, target, drafts, valid, pairs, units)
-    _select(law.pools, law.tight, pairs, law.borders, lefts, uniforms, valid, factor, index)
-    draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, law.weights, units)
+    draft, target, drafts, uniforms, valid, token, accepted, index, grades: int, integral
+) -> None:
+    k, factor = drafts.shape[1], integral.factor
+    pairs, lefts = np.empty((k, 2)), np.empty(k + 1)
+    for row in range(drafts.shape[0]):
+        (its, unit), (wanted, other) = row_of(draft, row), row_of(target, row)
+        units, tokens, counts = (unit, other), drafts[row], valid[row]
+        law = law_of(its, wanted, units, float(counts.sum()), grades, integral)
+        read_lefts(its, unit, tokens, counts, law.sums, lefts)
+        for i in range(k):  # of one that does not count they are those of token 0
+            pairs[i] = both_of(its, wanted, units, tokens[i] if counts[i] else 0)
+        index[row] = _selected(law, pairs, lefts, uniforms[row], counts, factor)
+        if index[row] >= 0:
+            token[row] = tokens[index[row]]
+        else:
+            token[row] = draw_rest(its, wanted, law.rest, uniforms[row, -1])
+        accepted[row] = holds(tokens, counts, token[row])
 
 
 class Law(NamedTuple):
-    """The pools of each row and the law of the selected draft."""
+    """The pools of a row and the law of the selected draft."""
 
-    pools: Array  # (rows, 5, m + 2)
-    tight: Array  # (rows,): the knot at the cut
-    weights: Array  # (rows, 3): what is drawn from after a rejection
-    sums: Array  # (rows, ceil(V / 256)): of blocks of the draft
-    borders: Array  # (rows,): what heavy tokens are above
+    pools: Array  # (5, m + 2)
+    tight: int  # the knot at the cut
+    rest: Weight  # what is drawn from after a rejection
+    sums: Array  # (ceil(V / 256)): of blocks of the draft
+    border: float  # what heavy tokens are above
 
 
-def integral_of(dtype: np.dtype, k: int) -> tuple[Array, Array, float, float]:
-    """Return the nodes and the weights of the integral, the scale of masses, the largest number."""
+class Integral(NamedTuple):
+    """What the heights of pools are found with."""
+
+    moments: Array
+    shares: Array
+    factor: float  # of masses
+    highest: float  # the largest number
+
+
+def integral_of(dtype: np.dtype, k: int) -> Integral:
+    """Return the nodes and the weights of the integral, and the numbers of a dtype."""
     library, moments, shares = _nodes(dtype, k)
-    return moments, shares, library.factor, library.highest
+    return Integral(moments, shares, library.factor, library.highest)
 
 
 @cache
@@ -215,24 +235,28 @@ def _nodes(dtype: np.dtype, k: int) -> tuple[Library, Array, Array]:
 
 
 @machine_code
-def law_of(
-    draft, target, units, counts, grades: int, moments, shares, factor: float, highest: float
-) -> Law:
-    """Return the law of each row for so many drafts."""
-    rows, size = draft.shape
-    sums, heavy = np.empty((rows, -(-size // BLOCK))), np.empty((rows, 2, MOST_HEAVY))
-    borders, light = np.empty(rows), np.empty(rows)
-    scales, kept = np.empty((rows, grades)), np.empty((rows, grades))
-    read_heavy(draft, target, sums, heavy, borders, light, units)
-    for row in range(rows):
-        most = highest_grade(heavy[row], light[row], counts[row], factor, highest)
-        even_grades(scales[row], most, draft.itemsize == 4)
-    read_light(draft, target, borders, factor, scales, kept, units)
-    pools, tight = np.empty((rows, KINDS, grades + 2)), np.empty(rows, np.int64)
-    below, weights = np.empty((rows, grades, MOST_HEAVY + 1)), np.empty((rows, 3))
+def law_of(draft, target, units: Units, count: float, grades: int, integral: Integral) -> Law:
+    """Return the law of a row for so many drafts."""
+    factor, sums, heavy = integral.factor, blocks_of(draft), np.empty((2, MOST_HEAVY))
+    scales, kept = np.empty(grades), np.empty(grades)
+    pools, below = np.empty((KINDS, grades + 2)), np.empty((grades, MOST_HEAVY + 1))
+    border, light = read_heavy(draft, target, units, sums, heavy)
+    most = highest_grade(heavy, light, count, factor, integral.highest)
+    even_grades(scales, most, draft.itemsize == 4)
+    light_overlaps(draft, target, units, border, factor, scales, kept)
     write_knots(scales, kept, heavy, light, factor, pools, below)
-    write_heights(pools, below, counts, moments, shares)
-    for row in range(rows):
-        tight[row] = best_law(pools[row], factor)
-        write_rest(pools[row], counts[row], weights[row])
-    return Law(pools, tight, weights, sums, borders)
+    write_heights(pools, below, count, integral.moments, integral.shares)
+    tight = best_law(pools, factor)
+    return Law(pools, tight, rest_weight(pools, units, count), sums, border)
+
+
+def acceptance(draft, target, found, k: int, grades: int) -> None:
+    """Write Σ min(b, q) for each row, b the law of the selected draft."""
+    _write_served(draft, target, found, float(k), grades, integral_of(draft.dtype, k))
+
+
+@machine_code
+def _write_served(draft, target, found, count: float, grades: int, integral: Integral) -> None:
+    for row in range(found.size):
+        law = law_of(draft[row], target[row], PLAIN, count, grades, integral)
+        found[row] = served(draft[row], target[row], law.rest)

@@ -19,15 +19,15 @@ from otspec.batch._numba.compiled import (
     rounded,
     split,
 )
+from otspec.batch._numba.models import row_of
 from otspec.batch._numba.passes import (
     PLAIN,
     Units,
     Weight,
-    blocks_of,
     both_of,
-    draw,
+    draw_rest,
     overlaps,
-    rest_in_blocks,
+    served,
 )
 
 
@@ -143,12 +143,6 @@ def rest_weight(pools, units: Units, count: float) -> Weight:
 
 
 @inner_code
-def write_rest(pools, count: float, weights) -> None:
-    """Write that weight without the units, (3,)."""
-    _, weights[0], weights[1], weights[2] = rest_weight(pools, PLAIN, count)
-
-
-@inner_code
 def level(pools, drafted: float, wanted: float) -> tuple[int, float, float]:
     """Return the pool at or below a draft's ratio, how far it is to the next, and the law there."""
     below, part, slope = 0, 0.0, pools[SLOPE, 0]
@@ -164,25 +158,20 @@ def level(pools, drafted: float, wanted: float) -> tuple[int, float, float]:
 
 
 @machine_code
-def verify(
-    draft, target, drafts, uniforms, valid, token, accepted, index, grades: int, units
-) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index, grades: int) -> None:
     """Select one of the drafts of a row by graded pools, then couple it with the target."""
-    sums, none = blocks_of(draft[0]), np.empty(0, np.int64)
     pools, pool = np.empty((KINDS, grades + 2)), np.empty(valid.shape[1], np.int64)
     for row in range(drafts.shape[0]):
-        its, wanted, tokens, count = draft[row], target[row], drafts[row], float(valid[row].sum())
-        unit = units[0, row], units[1, row]
-        tight = _take_law(its, wanted, unit, count, pools)
+        (its, unit), (wanted, other) = row_of(draft, row), row_of(target, row)
+        units, tokens, count = (unit, other), drafts[row], float(valid[row].sum())
+        tight = _take_law(its, wanted, units, count, pools)
         index[row] = _selected(
-            pools, tight, its, wanted, unit, tokens, uniforms[row], valid[row], pool
+            pools, tight, its, wanted, units, tokens, uniforms[row], valid[row], pool
         )
         if index[row] >= 0:
             token[row] = tokens[index[row]]
         else:
-            weight = rest_weight(pools, unit, count)
-            rest_in_blocks(its, wanted, weight, sums)
-            token[row] = draw(its, wanted, weight, 0.0, sums, none, uniforms[row, -1])
+            token[row] = draw_rest(its, wanted, rest_weight(pools, units, count), uniforms[row, -1])
         accepted[row] = holds(tokens, valid[row], token[row])
 
 
@@ -197,12 +186,12 @@ def _take_law(draft, target, units: Units, count: float, pools) -> int:
 
 
 @machine_code
-def write_weights(draft, target, counts, grades: int, weights) -> None:
-    """Write what is drawn from in each row if so many drafts are rejected, (rows, 3)."""
-    pools = np.empty((KINDS, grades + 2))
-    for row in range(counts.size):
-        _take_law(draft[row], target[row], PLAIN, counts[row], pools)
-        write_rest(pools, counts[row], weights[row])
+def acceptance(draft, target, found, k: int, grades: int) -> None:
+    """Write Σ min(b, q) for each row, b the law of the selected draft."""
+    pools, count = np.empty((KINDS, grades + 2)), float(k)
+    for row in range(found.size):
+        _take_law(draft[row], target[row], PLAIN, count, pools)
+        found[row] = served(draft[row], target[row], rest_weight(pools, PLAIN, count))
 
 
 @inner_code

@@ -5,11 +5,9 @@ import numpy as np
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba.compiled import greater, inner_code, machine_code, plus
 from otspec.batch._numba.passes import (
-    AT_ONCE,
-    add_three,
+    Units,
     added,
     sum_without,
-    three_of,
 )
 
 DRAFTED, WANTED = 0, 1
@@ -18,73 +16,45 @@ _FEW = 32  # how many tokens are looked at together, before one after the other
 
 
 @machine_code
-def read_heavy(draft, target, sums, heavy, borders, light, units) -> None:
-    """Write the tokens that are heavier than the one after the heaviest, and the others' mass."""
-    highest, number, real = np.empty(sums.shape[1]), heavy.shape[2], draft.dtype.type
+def read_heavy(draft, target, units: Units, sums, heavy) -> tuple[float, float]:
+    """Write the tokens that are heavier than the one after the heaviest; return that, and the rest.
+
+    That is the border of the light tokens, the rest their mass.
+    """
+    highest, number, real = np.empty(sums.size), heavy.shape[1], draft.dtype.type
     masses, tokens = np.empty(number + 1), np.empty(number + 1, np.int64)
-    for row in range(draft.shape[0]):
-        unit = real(units[0, row])
-        for block in range(highest.size):
-            here, total = draft[row, block * BLOCK : (block + 1) * BLOCK], real(0)
-            most = here[0]
-            for i in range(here.size):
-                total, most = plus(total, unit * here[i]), greater(most, here[i])
-            sums[row, block], highest[block] = total, unit * most
-        _take_heaviest(draft[row], unit, highest, masses, tokens)
-        border = max(masses[number], 0.0)
-        borders[row], light[row] = border, 0.0
-        for block in range(highest.size):
-            if highest[block] <= border:
-                light[row] += sums[row, block]
-            else:
-                here = draft[row, block * BLOCK : (block + 1) * BLOCK]
-                light[row] += _sum_up_to(here, unit, border)
-        for i in range(number):
-            is_heavy = masses[i] > border
-            heavy[row, DRAFTED, i] = masses[i] if is_heavy else 0.0
-            wanted = real(units[1, row]) * target[row, tokens[i]] if is_heavy else real(0)
-            heavy[row, WANTED, i] = wanted
+    unit, its, light = real(units[0]), real(units[1]), 0.0
+    for block in range(highest.size):
+        here, total = draft[block * BLOCK : (block + 1) * BLOCK], real(0)
+        most = here[0]
+        for i in range(here.size):
+            total, most = plus(total, unit * here[i]), greater(most, here[i])
+        sums[block], highest[block] = total, unit * most
+    _take_heaviest(draft, unit, highest, masses, tokens)
+    border = max(masses[number], 0.0)
+    for block in range(highest.size):
+        if highest[block] <= border:
+            light += sums[block]
+        else:
+            light += _sum_up_to(draft[block * BLOCK : (block + 1) * BLOCK], unit, border)
+    for i in range(number):
+        is_heavy = masses[i] > border
+        heavy[DRAFTED, i] = masses[i] if is_heavy else 0.0
+        heavy[WANTED, i] = its * target[tokens[i]] if is_heavy else real(0)
+    return border, light
 
 
 @inner_code
-def read_lefts(draft, drafts, valid, sums, lefts, units) -> None:
-    """Write the draft mass off the first drafts, for each number of them, (rows, k + 1)."""
+def read_lefts(draft, unit: float, drafts, valid, sums, lefts) -> None:
+    """Write the draft mass off the first drafts, for each number of them, (k + 1)."""
     # The block of a draft is added up anew, without all of them; `sums`, the block sums of the
     # draft, are changed.
-    for row in range(drafts.shape[0]):
-        lefts[row, 0] = added(sums[row])
-        for i in range(drafts.shape[1]):
-            if valid[row, i]:
-                block = drafts[row, i] // BLOCK
-                out = drafts[row, : i + 1]
-                sums[row, block] = sum_without(draft[row], units[0, row], out, block)
-            lefts[row, i + 1] = added(sums[row])
-
-
-@inner_code
-def read_light(draft, target, borders, factor: float, scales, kept, units) -> None:
-    """Write Σ min(target, scale·draft) over light tokens for the scales of each row, scaled."""
-    real = draft.dtype.type
-    factor_, none = real(factor), real(0)
-    kept[:] = 0.0
-    for row in range(draft.shape[0]):
-        unit, its, border = real(units[0, row]), real(factor * units[1, row]), real(borders[row])
-        for start in range(0, draft.shape[1], AT_ONCE):
-            here, own = slice(start, start + AT_ONCE), scales[row]
-            drafts, targets = draft[row, here], target[row, here]
-            for j in range(0, own.size, 3):
-                at = three_of(j, own.size)
-                one, two, three = real(own[at[0]]), real(own[at[1]]), real(own[at[2]])
-                first, second, third = real(0), real(0), real(0)
-                for i in range(drafts.size):
-                    mass, wanted = unit * drafts[i], its * targets[i]
-                    drafted = factor_ * (mass if mass <= border else none)
-                    a, b, c = one * drafted, two * drafted, three * drafted
-                    first = plus(first, wanted if wanted < a else a)
-                    second = plus(second, wanted if wanted < b else b)
-                    third = plus(third, wanted if wanted < c else c)
-                sums = np.float64(first), np.float64(second), np.float64(third)
-                add_three(kept[row], at, sums)
+    lefts[0] = added(sums)
+    for i in range(drafts.size):
+        if valid[i]:
+            block = drafts[i] // BLOCK
+            sums[block] = sum_without(draft, unit, drafts[: i + 1], block)
+        lefts[i + 1] = added(sums)
 
 
 @inner_code

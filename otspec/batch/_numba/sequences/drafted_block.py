@@ -4,39 +4,30 @@ import numpy as np
 
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import accepts, inner_code, machine_code, quotient
-from otspec.batch._numba.passes import PLAIN, Units, blocks_of, draw, excess, rest_in_blocks
+from otspec.batch._numba.models import row_of
+from otspec.batch._numba.passes import PLAIN, blocks_of, both_of, draw_rest, excess, rest_in_blocks
 
 
 @machine_code
 def token(draft, target, drafts, uniforms, valid, length, drawn) -> None:
     """Keep tokens until one is rejected, and correct that one (Block, alg. 2; Theory, 7)."""
-    sums = blocks_of(draft[0, 0])
-    for row in range(draft.shape[0]):
+    # No place after the corrected one is read.
+    for row in range(drafts.shape[0]):
         end, kept = valid[row].sum(), 0
-        while kept < end and _passes(
-            draft[row, kept], target[row, kept], drafts[row, kept], uniforms[row, kept]
-        ):
-            kept += 1
-        share = 1.0 if kept < end else 0.0
-        length[row] = kept
-        wanted = target[row, kept]
+        wanted, its = row_of(target, (row, 0))
         # Behind the end there is no draft, and whatever its row holds does not count.
-        drafted = draft[row, kept] if share > 0 else wanted
-        drawn[row] = following(drafted, wanted, PLAIN, share, sums, uniforms[row, -1])
-
-
-@inner_code
-def _passes(draft, target, token: int, uniform: float) -> bool:
-    """Return whether a token passes by itself."""
-    return accepts(uniform, np.float64(target[token]), np.float64(draft[token]))
-
-
-@inner_code
-def following(draft, target, units: Units, share: float, sums, uniform: float) -> int:
-    """Draw the token after those that are kept from (target − share·draft)₊ there."""
-    rest_in_blocks(draft, target, excess(units, share), sums)
-    none = np.empty(0, np.int64)
-    return draw(draft, target, excess(units, share), 0.0, sums, none, uniform)
+        drafted, own, share = wanted, its, 0.0
+        while kept < end:
+            drafted, own = row_of(draft, (row, kept))
+            offered, asked = both_of(drafted, wanted, (own, its), drafts[row, kept])
+            if not accepts(uniforms[row, kept], asked, offered):
+                share = 1.0
+                break
+            kept += 1
+            wanted, its = row_of(target, (row, kept))
+        length[row] = kept
+        weight = excess((own, its), share)
+        drawn[row] = draw_rest(drafted if share > 0 else wanted, wanted, weight, uniforms[row, -1])
 
 
 @machine_code
@@ -55,9 +46,8 @@ def published(draft, target, drafts, uniforms, valid, length, drawn) -> None:
         share = inverse[kept] if kept < end else 0.0
         length[row] = kept
         wanted = target[row, kept]
-        # Behind the end there is no draft, and whatever its row holds does not count.
         drafted = draft[row, kept] if share > 0 else wanted
-        drawn[row] = following(drafted, wanted, PLAIN, share, sums, uniforms[row, -1])
+        drawn[row] = draw_rest(drafted, wanted, excess(PLAIN, share), uniforms[row, -1])
 
 
 @inner_code

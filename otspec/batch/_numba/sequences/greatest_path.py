@@ -10,8 +10,8 @@ import numpy as np
 
 from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba.compiled import geometric, inner_code, machine_code, plus, quotient
-from otspec.batch._numba.passes import PLAIN, blocks_of, sum_in_blocks
-from otspec.batch._numba.sequences.drafted_block import following, inverse_of, stays
+from otspec.batch._numba.passes import PLAIN, blocks_of, draw_rest, excess, sum_in_blocks
+from otspec.batch._numba.sequences.drafted_block import inverse_of, stays
 
 _DIGIT = 11  # bits of a ratio by which tokens are put in order at a time
 
@@ -60,9 +60,10 @@ def verify(
             kept -= 1
         length[row], last = kept, target[row, path[row], end]
         if kept == end:
-            token[row] = following(last, last, PLAIN, 0.0, sums, uniforms[row, 0, end])
+            token[row] = draw_rest(last, last, excess(PLAIN, 0.0), uniforms[row, 0, end])
         else:
-            rank = following(law, wanted, PLAIN, inverse[kept], sums, uniforms[row, 0, end])
+            weight = excess(PLAIN, inverse[kept])
+            rank = draw_rest(law, wanted, weight, uniforms[row, 0, end])
             token[row] = orders[0, rank] if rank >= 0 else rank
 
 
