@@ -16,7 +16,8 @@ from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.generated import HISTORIES, NO_HISTORY
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.warping import SETTINGS, SHIFTS, logits_of
+from otspec.conformance.cases.settings import SETTINGS, logits_of
+from otspec.conformance.cases.warping import SHIFTS
 
 
 class SmallModel:

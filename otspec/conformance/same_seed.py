@@ -19,7 +19,7 @@ from otspec.conformance.cases.tasks import Task, kernel_tasks
 from otspec.conformance.evidence.batches import KernelBatches, long_call
 from otspec.conformance.evidence.case_by_case import without_lengths
 from otspec.conformance.evidence.evidence import Requirement
-from otspec.conformance.evidence.sizes import SingleRows
+from otspec.conformance.evidence.sizes import FewRows, OddRows, SingleRows
 from otspec.conformance.evidence.trial import FaultError
 from otspec.conformance.exact_check import drafted_ways
 from otspec.conformance.faults.base import faults_of
@@ -98,9 +98,10 @@ class SameSeed(Frozen):
 
     def _tasks(self) -> Iterator[Task]:
         if self.mode != "pipeline":
+            exact = self.mode == "exact"
+            looked_at = (KernelBatches, *([] if exact else [SingleRows, FewRows, OddRows]))
             for task in kernel_tasks(self.engine, self.kind, self.vocabulary, self.entries):
-                plain = task.batches in (KernelBatches, SingleRows)
-                if plain and (self.mode == "kernel" or not task.costly):
+                if task.batches in looked_at and not (exact and task.costly):
                     yield task
             return
         if self.kind.name == "tokens":
@@ -147,6 +148,9 @@ class SameSeed(Frozen):
             samples = [_enumerated(task)]
         elif task.batches is SingleRows:
             samples = [task.kind.draw(task.case, 1, rng) for _ in range(FEW_ROWS)]
+        elif issubclass(task.batches, OddRows):
+            sizes = sorted(set(task.batches.sizes))
+            samples = [task.kind.draw(task.case, rows, rng) for rows in sizes]
         else:
             size = sum(long_call(task.before)) or (FEW_ROWS if task.large else ROWS)
             if isinstance(task.kind, Texts):

@@ -10,7 +10,7 @@ from otspec.batch import warp
 from otspec.conformance import check
 from otspec.conformance.cases.kinds import Tokens
 from otspec.conformance.cases.library import settings_cases
-from otspec.conformance.cases.warping import ALLOWED, MASKED, WARPINGS, clear
+from otspec.conformance.cases.settings import ALLOWED, MASKED, WARPINGS, clear
 
 EXACT = {"mode": "exact", "shape": 1, "dtype": "float64"}
 LOGITS = ("draft_logits", "target_logits")

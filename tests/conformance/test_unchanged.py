@@ -18,7 +18,7 @@ from otspec.conformance.cases.library import (
     settings_cases,
     text_cases,
 )
-from otspec.conformance.cases.warping import ALLOWED, SETTINGS
+from otspec.conformance.cases.settings import ALLOWED, SETTINGS
 from otspec.conformance.faults import RIGHT_RULES, joint_law
 from otspec.conformance.faults.base import faults_of
 from otspec.conformance.vectors.vectors import reference_vectors

@@ -6,7 +6,8 @@ import pytest
 from otspec.conformance import check
 from otspec.conformance.cases.kinds import Block, Tokens
 from otspec.conformance.cases.library import settings_cases
-from otspec.conformance.cases.warping import ALLOWED, warped_cases
+from otspec.conformance.cases.settings import ALLOWED
+from otspec.conformance.cases.warping import warped_cases
 
 QUICK = {"detect": 0.1, "coarse": 0.6, "vocabulary": 41, "entries": 64}
 

@@ -11,7 +11,8 @@ import numpy as np
 from otspec._base import Array, Frozen, IntArray, memory, needed, shown
 from otspec._base.arguments import as_callable, as_instance, as_tokens
 from otspec.conformance.cases.cases import Case
-from otspec.conformance.cases.warping import ROWS_OF, SETTINGS, SHIFTS, Warped, logits_of
+from otspec.conformance.cases.settings import ROWS_OF, SETTINGS, logits_of
+from otspec.conformance.cases.warping import SHIFTS, Warped
 
 LIBRARIES = ("numpy", "torch")
 DTYPES = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-6, "float64": 1e-9}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec._base import Array, Frozen, IntArray, as_callable, cached_property
-from otspec.conformance.cases import arrays, warping
+from otspec.conformance.cases import arrays, settings
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.cases import Case, named
 from otspec.conformance.cases.drafting import Sample
@@ -40,9 +40,9 @@ class Verifier(Frozen):
     names: ClassVar[tuple[str, ...]] = (  # what it may ask for
         *ARRAYS,
         CORRECTIONS,
-        *warping.LOGITS,
-        *warping.SETTINGS,
-        warping.ALLOWED,
+        *settings.LOGITS,
+        *settings.SETTINGS,
+        settings.ALLOWED,
     )
     random: ClassVar[tuple[str, ...]] = RANDOMNESS  # names under which it may take randomness
 
@@ -52,7 +52,7 @@ class Verifier(Frozen):
         known = (*self.names, *self.random)
         for name in self.wanted:
             if name not in known:
-                ours = (each for each in self.names if each not in warping.SETTINGS)
+                ours = (each for each in self.names if each not in settings.SETTINGS)
                 raise ValueError(
                     f"verifier takes {name!r}: name its parameters {', '.join(ours)} and "
                     f"one of {', '.join(self.random)}, or wrap it in a function that does"
@@ -170,15 +170,15 @@ class Verifier(Frozen):
     ) -> dict[str, Any]:
         """Return logits, settings and the mask, if it asks for any."""
         made = self.settings_of(case, sample.variants)
-        if set(warping.LOGITS) & set(self.wanted):
+        if set(settings.LOGITS) & set(self.wanted):
             plain = kind.arrays(arrays.unwarped(case), sample)
             if case.behind != "same":
                 filled_behind(plain, sample.there, case.behind, after=self.corrects)
             given = arrays.logits_given(case, rows, plain)
             made |= {name: self.form.own(values) for name, values in given.items()}
-        if warping.ALLOWED in self.wanted:
+        if settings.ALLOWED in self.wanted:
             allowed = kind.arrays(arrays.masks(case), sample)["target"]
-            made[warping.ALLOWED] = self.form.own(arrays.allowed_given(case, allowed), "bool")
+            made[settings.ALLOWED] = self.form.own(arrays.allowed_given(case, allowed), "bool")
         return made
 
     def settings_of(self, case: Case, variants: IntArray) -> dict[str, Any]:

@@ -22,7 +22,8 @@ from otspec.conformance.cases.cases import (
 )
 from otspec.conformance.cases.drafting import siblings_of
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.warping import FAR_AWAY, Warped, of_logits, warped_cases
+from otspec.conformance.cases.settings import of_logits
+from otspec.conformance.cases.warping import FAR_AWAY, Warped, warped_cases, with_settings
 
 LOGITS = np.array([2.0, 1.0, 0.0, -1.5])  # of the cases of extreme temperatures
 COLD = tuple(np.exp(LOGITS / 0.05 - 40))  # weights from 1 down to 4e-31, at temperature 0.05
@@ -77,8 +78,8 @@ BESIDE_OTHERS = (  # what code asks of a row, and answers for a whole batch
     "a uniform target",
 )
 # Of calls of certain numbers of rows: none of the draft, the likeliest token, and what another row
-# has, is near. Each row has these weights, or turns of them.
-IN_CALLS = ((8, 1, 1), (1, 5, 4))
+# or place has, is near. Each place of each row has these weights, or turns of them.
+IN_CALLS = ((16, 3, 2), (1, 5, 4))
 BETWEEN = {  # of which the large vocabulary is so many times smaller, where it is still large
     "ties": 31,
     "a token that is never drafted": 13,
@@ -230,10 +231,22 @@ def among(case: Case, vocabulary: int, turn: int = 0) -> Case:
     return embedded(case, vocabulary, _places(case.n, vocabulary, turn))
 
 
-def in_calls(name: str, uneven: bool) -> Case:
-    """Return the case of calls of certain numbers of rows: rows of other models side by side."""
-    turns = [memoryless("", *np.roll(IN_CALLS, turn, axis=1)) for turn in range(3)]
-    return replace(mixed(name, turns), uneven=uneven)
+def in_calls(
+    kind: Kind, name: str, uneven: bool, wanted: Sequence[str] = (), *, pairs: int = 3
+) -> list[Case]:
+    """Return the case of calls of certain numbers of rows, if it is taken.
+
+    Rows side by side, and places of a row, have other models, lengths, settings and masks, as far
+    as a verifier asks for them.
+    """
+    turns = np.array([np.roll(IN_CALLS, turn, axis=1) for turn in range(pairs + 3)])
+    tables = [turns[turn : turn + 4].swapaxes(0, 1) for turn in range(pairs)]
+    case = replace(mixed(name, [remembering("", *pair) for pair in tables]), uneven=uneven)
+
+    def taken(made: Case) -> bool:
+        return uneven or not needs_lengths(kind, made)
+
+    return [with_settings(case, wanted, taken)] if taken(case) else []
 
 
 def taken_cases(kind: Kind, cases: Iterable[Case], uneven: bool) -> list[Case]:

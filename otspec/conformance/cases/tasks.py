@@ -18,13 +18,8 @@ from otspec.conformance.cases.generated import (
     history_case,
 )
 from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.warping import (
-    Warped,
-    engine_settings,
-    shifted_logits,
-    warped_by,
-    words_of,
-)
+from otspec.conformance.cases.settings import engine_settings, words_of
+from otspec.conformance.cases.warping import Warped, shifted_logits, warped_by
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import (
     AmongTokens,
@@ -151,13 +146,13 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
             "any case has tokens: let it take one of them, or use a smaller shape"
         )
     steps: list[Case] = []
+    wanted = () if verifier.corrects else tuple(verifier.wanted)
     if not verifier.corrects:  # which ends with more than one token, and whose texts are in steps
-        warped = library.settings_cases(kind, tuple(verifier.wanted), uneven)
+        warped = library.settings_cases(kind, wanted, uneven)
         cases += [*warped, *library.large_settings(warped, vocabulary)]
         steps = library.plain_cases(kind, uneven, "two steps")
-    single = library.plain_cases(kind, uneven, SINGLE)
-    differing = library.plain_cases(kind, uneven, pairs=None)
-    sized = [(each, library.in_calls(words, uneven)) for each, words in IN_CALLS]
+    single = library.in_calls(kind, SINGLE, uneven, wanted, pairs=1)
+    differing = library.in_calls(kind, "", uneven, wanted)
     return [
         *_cases(verifier, kind, cases),
         *(Task(verifier, kind, case, case, StepBatches) for case in steps),
@@ -165,8 +160,8 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         *(Task(verifier, kind, case, case, SingleRows) for case in single),
         *(
             Task(verifier, kind, case, case, each)
-            for each, made in sized
-            for case in library.taken_cases(kind, [made], uneven)
+            for each, words in IN_CALLS
+            for case in library.in_calls(kind, words, uneven, wanted)
         ),
         *(Task(verifier, kind, case, case, AmongTokens, large=True) for case in dense),
         *_long_calls(verifier, kind, differing, vocabulary, entries),
@@ -265,9 +260,11 @@ def engine_tasks(
         other = library.beside_texts()
         beside = [Task(engine, generated, other, other, BesideOthers)]
     single = replace(alike, name=SINGLE)
+    sized = [(replace(differing[0], name=words), each) for each, words in IN_CALLS[:2]]
     tasks = [
         *_pairs(engine, generated, [alike], DEPENDENT),
         Task(engine, generated, single, single, SingleRows),
+        *(Task(engine, generated, case, case, each) for case, each in sized),
         *_long_calls(engine, generated, differing, vocabulary, entries),
         *_cases(engine, generated, cases),
         *beside,

@@ -1,6 +1,6 @@
 """Cases whose models a verifier warps itself: logits, settings of calls or rows, and masks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
@@ -9,41 +9,25 @@ import numpy as np
 
 from otspec._base import Array, cached_property
 from otspec.conformance.cases.cases import FEWER, Case, begun, memoryless, remembering
-from otspec.warping import warped
+from otspec.conformance.cases.settings import (
+    ALLOWED,
+    ANYWHERE,
+    GREEDY,
+    LOGITS,
+    MASKED,
+    WARPINGS,
+    Pair,
+    asked,
+    clear,
+    logits_of,
+    of_logits,
+    pairs_of,
+    words_of,
+)
 
-WARPS = ("temperature", "top_k", "top_p", "min_p")
-"""Settings of one call; with an s behind, one for each row; with ``draft_`` before, the draft's."""
-ROWS_OF = {f"{name}s": name for name in WARPS}
-SETTINGS = tuple(f"{model}{name}" for model in ("", "draft_") for name in (*WARPS, *ROWS_OF))
-"""What a verifier may ask for."""
-LOGITS = ("draft_logits", "target_logits")
-ALLOWED = "allowed"  # the mask of a grammar, of the target's shape: True for tokens that may follow
-Pair = tuple[Mapping[str, Any], Mapping[str, Any]]  # settings of the target, and of the draft
 SHIFTS = {"draft": 0.5, "target": -1.25}  # of logits: a constant is no part of the distribution
 FAR_AWAY = "logits far from 0"  # the name of a case
 FAR = 100.0  # of logits whose powers float32 does not hold, or holds without digits
-CLEAR = 0.02  # distance of top-p and min-p from other kept tokens, and of logits from ties
-
-# In all orders of the limits the same tokens are left; now one limit is stricter, now another.
-WARPINGS: tuple[dict[str, Any], ...] = (
-    {"temperature": 0.6},
-    {"temperature": 1.5, "top_k": 2, "min_p": 0.3},
-    {"top_p": 0.7, "min_p": 0.6},
-    {"temperature": 2.0, "min_p": 0.6},
-    {"temperature": 2.0, "top_p": 0.64},
-    {"temperature": 0.25},
-    {"top_k": 1},
-    {"top_k": 3, "min_p": 0.6},
-    {"top_p": 0.45, "min_p": 0.3},
-)
-# Before a mask, each of the limits keeps other tokens of "no ties" than behind it.
-MASKED: tuple[dict[str, Any], ...] = (
-    {"temperature": 0.6},
-    {"top_k": 2},
-    {"top_p": 0.6},
-    {"min_p": 0.37},
-)
-GREEDY = {"temperature": 0.0}  # for rows of a batch only: many engines have another function for it
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,12 +41,16 @@ class Warped(Case):
     draft_settings: tuple[Mapping[str, Any], ...]
 
     @property
+    def masked(self) -> Array:
+        """The logits of the target, −∞ for what is not allowed."""
+        return np.where(self.allowed, self.target_logits, -np.inf)
+
+    @property
     def raw(self) -> dict[str, Array]:
         """The distributions before warping, and those of the target without its mask."""
-        masked = np.where(self.allowed, self.target_logits, -np.inf)
         return {
             "draft": of_logits(self.draft_logits, {}),
-            "target": of_logits(masked, {}),
+            "target": of_logits(self.masked, {}),
             "unmasked": _each(self.target_logits, self.settings),
             "twice": _each(logits_of(self.target), self.settings),
         }
@@ -122,61 +110,8 @@ def _of_logits(
     )
 
 
-def engine_settings(wanted: Sequence[str], turn: int, logits: Array, vocabulary: int) -> list[Pair]:
-    """Return settings of each variant for an engine that asks for some; none if it asks for none.
-
-    The variants of a case differ if it takes settings of rows, and some are greedy then.
-    """
-    each, shared, apart = _asked(wanted)
-    tried = [*WARPINGS, *([GREEDY] if each else []), {}]
-    pairs: list[Pair] = []
-    for variant, rows in enumerate(logits):
-        at = turn + variant * each
-        target, draft = (
-            {name: min(value, {"top_k": vocabulary}.get(name, value)) for name, value in some}
-            for some in (
-                _taken(tried[at % len(tried)], shared).items(),
-                _taken(tried[(at - 1) % len(tried)], apart).items(),
-            )
-        )
-        if not clear(rows if each else logits, target):
-            target = {name: target[name] for name in target if name == "temperature"}
-        pairs.append((target, draft if apart else target))
-    return pairs if any(target or draft for target, draft in pairs) else []
-
-
-def _asked(wanted: Sequence[str]) -> tuple[bool, set[str], set[str]]:
-    """Return whether settings of rows are asked for, and which of the target and of the draft."""
-    own = [name.removeprefix("draft_") for name in wanted if name.startswith("draft_")]
-    shared, apart = ({ROWS_OF.get(it, it) for it in some} & set(WARPS) for some in (wanted, own))
-    return any(it in ROWS_OF for it in (*wanted, *own)), shared, apart
-
-
 def _repeated(settings: Sequence[Mapping[str, Any]], count: int) -> tuple[Mapping[str, Any], ...]:
     return tuple(each for each in settings for _ in range(count))
-
-
-def of_logits(logits: Array, settings: Mapping[str, Any]) -> Array:
-    """Return the distributions of rows of logits; at temperature 0 the likeliest token."""
-    temperature = settings.get("temperature", 1.0)
-    if temperature == 0:
-        return np.eye(logits.shape[-1])[np.argmax(logits, axis=-1)]
-    top_k, top_p, min_p = map(settings.get, WARPS[1:])
-    return warped(np, logits, temperature, top_k, top_p, min_p)
-
-
-def clear(logits: Array, settings: Mapping[str, Any]) -> bool:
-    """Return whether rounding, and the order of equal tokens, makes no difference."""
-    kept = of_logits(logits, settings) > 0
-    for name in ("top_p", "min_p"):
-        for moved in (-CLEAR, CLEAR) if name in settings else ():
-            other = {**settings, name: settings[name] + moved}
-            if ((of_logits(logits, other) > 0) != kept).any():
-                return False
-    if (kept.sum(axis=-1) > settings.get("top_k", np.inf)).any():  # some tie, and not all keep both
-        return False
-    least = np.where(kept, logits, np.inf).min(axis=-1)
-    return bool((np.where(kept, -np.inf, logits).max(axis=-1) < least - CLEAR).all())
 
 
 def warped_cases(
@@ -186,16 +121,16 @@ def warped_cases(
 
     The last base is that of masks beside settings, and of rows of fewer drafts if there may be any.
     """
-    each, _, _ = _asked(wanted)
+    each, _, _ = asked(wanted)
     for place, (name, base) in enumerate(bases.items(), start=1):
         small = memoryless(name, *base) if np.ndim(base[0]) == 1 else remembering(name, *base)
         hard = place == len(bases)
         if hard and uneven:
             small = replace(small, name=f"{name}, {FEWER}", uneven=True)
-        pairs = _pairs_of(small, wanted, (*WARPINGS, *([GREEDY] if each else [])))
+        pairs = pairs_of(small, wanted, (*WARPINGS, *([GREEDY] if each else [])))
         if ALLOWED in wanted:
             tried = (*MASKED, *([GREEDY] if each else [])) if hard else ()
-            under = [*_pairs_of(small, wanted, tried), ({}, {})]
+            under = [*pairs_of(small, wanted, tried), ({}, {})]
             for group in [under] if each else [[pair] for pair in under]:
                 # One mask forbids the likeliest token, one the next.
                 yield _warped(small, [pair for pair in group for _ in range(2)], mask=True)
@@ -208,50 +143,38 @@ def warped_cases(
         yield _far()
 
 
-def _pairs_of(small: Case, wanted: Sequence[str], tried: Sequence[Mapping[str, Any]]) -> list[Pair]:
-    """Return what of some settings a verifier asks for, where they are clear on a case."""
-    _, plain, apart = _asked(wanted)
-    # The draft is warped as the target is, if a verifier has its logits; else it is what it is.
-    alike = "draft_logits" in wanted
-    pairs: list[Pair] = []
-    for place, options in enumerate(tried):
-        target = _taken(options, plain)
-        draft = _taken(tried[place - 1], apart) if apart else target if alike else {}
-        fits = clear(logits_of(small.target), target) and clear(logits_of(small.draft), draft)
-        if (target or draft) and fits and (target, draft) not in pairs:
-            pairs.append((target, draft))
-    return pairs
+def with_settings(case: Case, wanted: Sequence[str], taken: Callable[[Case], bool]) -> Case:
+    """Return a case whose variants have settings and masks as far as a verifier asks for them.
 
+    The last variant has none, if it takes some for each row. ``taken`` says what cases it takes.
+    """
 
-def words_of(pairs: Sequence[Pair]) -> str:
-    """Return the settings of the variants of a case in words."""
-    target, draft = pairs[0]
-    if any(pair != pairs[0] for pair in pairs):
-        return "rows warped apart"
-    words = [f"{name} {value}" for name, value in target.items()]
-    if draft is not target:
-        words += [f"draft's {name} {value}" for name, value in draft.items()]
-    return ", ".join(words)
+    def made(pair: Pair) -> Warped:
+        return _warped(case, [pair] * case.variants, mask=ALLOWED in wanted)
 
+    def fits(pair: Pair) -> bool:
+        left = made(pair)
+        return taken(left) and clear(left.masked, pair[0])
 
-def _taken(options: Mapping[str, Any], names: set[str]) -> Mapping[str, Any]:
-    return {name: value for name, value in options.items() if name in names}
-
-
-def logits_of(rows: Array) -> Array:
-    """Return logarithms of probabilities, −∞ of 0."""
-    with np.errstate(divide="ignore"):
-        logs: Array = np.log(rows)
-    return logs
+    nothing: Pair = ({}, {})
+    pairs = [pair for pair in pairs_of(case, wanted, ANYWHERE) if fits(pair)]
+    if not pairs and ALLOWED not in wanted:
+        return case
+    pairs = pairs or [nothing]
+    apart = [pairs[0], pairs[-1], nothing]
+    each, _, _ = asked(wanted)
+    own = apart[: case.variants] if each else pairs[:1] * case.variants
+    return replace(_warped(case, own, mask=ALLOWED in wanted), name=case.name)
 
 
 def _warped(small: Case, pairs: Sequence[Pair], mask: bool = False) -> Warped:
-    """Return a case of one variant for each pair of settings.
+    """Return a case of one variant for each pair of settings, or whose variants have them.
 
     A mask forbids one likely token: another one in the next variant, and after each symbol.
     """
     draft, target = (
-        np.repeat(shifted_logits(small, model), len(pairs), axis=0) for model in SHIFTS
+        np.repeat(shifted_logits(small, model), len(pairs) // small.variants, axis=0)
+        for model in SHIFTS
     )
     allowed = np.ones_like(target, dtype=bool)
     if mask:
