@@ -77,9 +77,6 @@ BESIDE_OTHERS = (  # what code asks of a row, and answers for a whole batch
     "both certain, of one token",
     "a uniform target",
 )
-# Of calls of certain numbers of rows: none of the draft, the likeliest token, and what another row
-# or place has, is near. Each place of each row has these weights, or turns of them.
-IN_CALLS = ((16, 3, 2), (1, 5, 4))
 BETWEEN = {  # of which the large vocabulary is so many times smaller, where it is still large
     "ties": 31,
     "a token that is never drafted": 13,
@@ -132,8 +129,8 @@ TEXTS = {  # texts over several steps: the rows after each symbol
 }
 
 BESIDE = (
-    ((2, 1, 0, 0), (1, 3, 0, 0), (0, 0, 2, 1), (0, 0, 2, 1)),
-    ((1, 2, 0, 0), (5, 2, 0, 0), (0, 0, 1, 3), (0, 0, 1, 3)),
+    ((2, 1, 0, 0), (1, 3, 0, 0), *[(0, 0, 2, 1)] * 2),
+    ((1, 2, 0, 0), (5, 2, 0, 0), *[(0, 0, 1, 3)] * 2),
 )
 """Texts say the first two symbols, or the last two, whose rows are always the same."""
 
@@ -171,15 +168,14 @@ def settings_cases(kind: Kind, wanted: Sequence[str], uneven: bool) -> list[Case
     bases: dict[str, Any] = {name: ROWS[name] for name in names}
     if kind.name != "tokens":
         bases |= {name: TABLES[name] for name in ("rows that depend on the text",)}
-    cases = warped_cases(bases | {"no ties": DIFFERENT}, wanted, uneven)
+    many = {case.name: (case.draft[0, 0], case.target[0, 0]) for case in many_symbols(kind)}
+    cases = warped_cases(bases | many | {"no ties": DIFFERENT}, wanted, uneven)
     return taken_cases(kind, cases, uneven)
 
 
 def large_settings(cases: Sequence[Case], vocabulary: int) -> list[Case]:
-    """Return the cases whose settings, and whose mask, change the target most, among many tokens.
-
-    Those of several settings come before others.
-    """
+    """Return the cases whose settings, and whose mask, change the target most, among many tokens."""
+    # Those of several settings come before others.
 
     def changed(case: Warped) -> tuple[int, float]:
         moved = np.abs(case.target - of_logits(case.target_logits, {}))
@@ -236,17 +232,23 @@ def in_calls(
 ) -> list[Case]:
     """Return the case of calls of certain numbers of rows, if it is taken.
 
-    Rows side by side, and places of a row, have other models, lengths, settings and masks, as far
-    as a verifier asks for them.
+    Rows, if of several pairs, and their places have other models, lengths, settings and masks.
     """
-    turns = np.array([np.roll(IN_CALLS, turn, axis=1) for turn in range(pairs + 3)])
-    tables = [turns[turn : turn + 4].swapaxes(0, 1) for turn in range(pairs)]
-    case = replace(mixed(name, [remembering("", *pair) for pair in tables]), uneven=uneven)
+    # The likelier a draft is, the less it is wanted; in some rows all drafts are kept.
+    n = 3 if kind.law == "iid" else max(3, 2 * max(map(len, children_of(kind.parents))))
+    weights = 3 ** np.arange(n)[::-1], (1, *range(4, n + 3))
+    turns = np.array([np.roll(weights, turn, axis=1) for turn in range(pairs + n)])
+    tables = [turns[turn : turn + n + 1].swapaxes(0, 1) for turn in range(pairs)]
+    tables[-1] = tables[-1][[1, 1]] if pairs > 1 else tables[-1]
+    case = mixed(name, [remembering("", *pair) for pair in tables])
+    case = replace(case, uneven=True, behind="garbage") if uneven else case
+    taken = taken_cases(kind, [case], uneven)
+    return [taken_with_settings(kind, each, uneven, wanted) for each in taken]
 
-    def taken(made: Case) -> bool:
-        return uneven or not needs_lengths(kind, made)
 
-    return [with_settings(case, wanted, taken)] if taken(case) else []
+def taken_with_settings(kind: Kind, case: Case, uneven: bool, wanted: Sequence[str]) -> Case:
+    """Return a case with settings and masks as far as a verifier asks for them, and takes it."""
+    return with_settings(case, wanted, lambda made: bool(taken_cases(kind, [made], uneven)))
 
 
 def taken_cases(kind: Kind, cases: Iterable[Case], uneven: bool) -> list[Case]:

@@ -29,7 +29,13 @@ from otspec.conformance.evidence.batches import (
     StepBatches,
     long_call,
 )
-from otspec.conformance.evidence.dependence import CallPairs, Pairs, RowPairs
+from otspec.conformance.evidence.dependence import (
+    CallPairs,
+    DraftlessPairs,
+    Pairs,
+    RowPairs,
+    WarpedPairs,
+)
 from otspec.conformance.evidence.sizes import (
     FewBeside,
     FewRows,
@@ -40,26 +46,25 @@ from otspec.conformance.evidence.sizes import (
 from otspec.conformance.evidence.statistics import Statistic
 
 MANY_ROWS = 1 << 16  # rows of one call before those that are counted: over 16 bits
-DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, CallPairs)
-"""Of what in calls is asked whether it depends on each other."""
+DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, CallPairs)  # what may depend on each other
 MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbols can be had
 SINGLE = "one row in each call"  # the name of a case
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
 MOST_GROSS = 0.15  # or from here on: two calls in three that share all numbers are farther off
-IN_CALLS: tuple[tuple[type[KernelBatches], str], ...] = (
-    (FewRows, "a few rows in each call"),
-    (OddRows, "31 to 255 rows in each call"),
-    (FewBeside, "rows beside each other in calls of a few rows"),
-    (RowsBeside, "rows beside each other in calls of 31 to 255 rows"),
+IN_CALLS: tuple[tuple[type[KernelBatches], str, int], ...] = (
+    (SingleRows, SINGLE, 1),
+    (FewRows, "a few rows in each call", 3),
+    (OddRows, "31 to 255 rows in each call", 3),
+    (FewBeside, "rows beside each other in calls of a few rows", 3),
+    (RowsBeside, "rows beside each other in calls of 31 to 255 rows", 3),
 )
-"""Calls of certain numbers of rows, and the names of their cases."""
+"""Calls of certain numbers of rows, the names of their cases, and how many pairs of models."""
 SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",
     "few": "what only calls of a few rows show, or calls of rows that all lack drafts",
     "odd": "rows behind the last whole tile of rows, or of a number of rows that is no power of 2",
-    "beside": "a row that has the answer, models or random numbers of the row beside it, at an "
-    "end of a call or a border of tiles",
+    "beside": "a row that has the answer, models or random numbers of the row beside it",
     "long": "an index of rows or entries that overflows in a long call",
     "history": "a state of penalties, bad words or a grammar that is not that of the text before "
     "each draft, because it is that of the block's beginning or counts a token twice",
@@ -136,35 +141,34 @@ class Task(Frozen):
 def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) -> list[Task]:
     """Return the tasks of a verifier of drafts that are drawn here."""
     verifier.check_kind(kind)
-    uneven = verifier.uneven
+    uneven, wanted = verifier.uneven, tuple(verifier.wanted)
     cases = library.cases_of(kind, vocabulary, uneven)
-    dense = [replace(it, name=f"{it.name}, one by one") for it in cases if it.sizes.max() > 1]
-    shared = memoryless("shared", *library.SHARED)
     if not cases:
         raise ValueError(
             "verifier takes neither lengths nor a mask, and shape has more distinct drafts than "
             "any case has tokens: let it take one of them, or use a smaller shape"
         )
-    steps: list[Case] = []
-    wanted = () if verifier.corrects else tuple(verifier.wanted)
-    if not verifier.corrects:  # which ends with more than one token, and whose texts are in steps
-        warped = library.settings_cases(kind, wanted, uneven)
-        cases += [*warped, *library.large_settings(warped, vocabulary)]
-        steps = library.plain_cases(kind, uneven, "two steps")
-    single = library.in_calls(kind, SINGLE, uneven, wanted, pairs=1)
-    differing = library.in_calls(kind, "", uneven, wanted)
+    dense = [replace(it, name=f"{it.name}, one by one") for it in cases if it.sizes.max() > 1]
+    warped = library.settings_cases(kind, wanted, uneven)
+    # With corrections a text ends with more than one token, and is in steps itself.
+    steps = [] if verifier.corrects else library.plain_cases(kind, uneven, "two steps")
+    sized = [
+        (case, each)
+        for each, words, pairs in IN_CALLS
+        for case in library.in_calls(kind, words, uneven, wanted, pairs=pairs)
+    ]
+    far = library.in_calls(kind, "", uneven, wanted)
+    shared = library.taken_cases(kind, [memoryless("shared", *library.SHARED)], uneven)
+    also: list[type[Pairs]] = [DraftlessPairs] * uneven or [WarpedPairs] * bool(wanted)
+    changed = [library.taken_with_settings(kind, case, uneven, wanted) for case in shared]
     return [
-        *_cases(verifier, kind, cases),
+        *_cases(verifier, kind, [*cases, *warped, *library.large_settings(warped, vocabulary)]),
         *(Task(verifier, kind, case, case, StepBatches) for case in steps),
-        *_pairs(verifier, kind, library.taken_cases(kind, [shared], uneven), DEPENDENT),
-        *(Task(verifier, kind, case, case, SingleRows) for case in single),
-        *(
-            Task(verifier, kind, case, case, each)
-            for each, words in IN_CALLS
-            for case in library.in_calls(kind, words, uneven, wanted)
-        ),
+        *_pairs(verifier, kind, shared, DEPENDENT),
+        *_pairs(verifier, kind, changed, also),
+        *(Task(verifier, kind, case, case, each) for case, each in sized),
         *(Task(verifier, kind, case, case, AmongTokens, large=True) for case in dense),
-        *_long_calls(verifier, kind, differing, vocabulary, entries),
+        *_long_calls(verifier, kind, far, vocabulary, entries),
     ]
 
 
@@ -216,7 +220,7 @@ def _cases(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
 
 
 def _pairs(
-    verifier: Verifier, kind: Kind, cases: list[Case], pairs: tuple[type[Pairs], ...]
+    verifier: Verifier, kind: Kind, cases: list[Case], pairs: Sequence[type[Pairs]]
 ) -> list[Task]:
     """Return the tasks of rows and calls that may depend on each other."""
     made = [(replace(case, name=each.between), each) for case in cases for each in pairs]
@@ -259,11 +263,10 @@ def engine_tasks(
         alike = prompted("one prompt for all rows", [(2, 1)] * 2, [(1, 2)] * 2, 1)
         other = library.beside_texts()
         beside = [Task(engine, generated, other, other, BesideOthers)]
-    single = replace(alike, name=SINGLE)
-    sized = [(replace(differing[0], name=words), each) for each, words in IN_CALLS[:2]]
+    sized = [(replace(differing[0], name=words), each) for each, words, _ in IN_CALLS[1:3]]
+    sized.append((replace(alike, name=SINGLE), SingleRows))
     tasks = [
         *_pairs(engine, generated, [alike], DEPENDENT),
-        Task(engine, generated, single, single, SingleRows),
         *(Task(engine, generated, case, case, each) for case, each in sized),
         *_long_calls(engine, generated, differing, vocabulary, entries),
         *_cases(engine, generated, cases),

@@ -129,6 +129,23 @@ class RowPairs(Pairs):
             yield more_agree(first[:, i], first[:, j], second[:, i], second[:, j])
 
 
+class WarpedPairs(RowPairs):
+    """The same of models that the verifier warps or masks."""
+
+    between = "rows of a call, with settings"
+
+
+class DraftlessPairs(RowPairs):
+    """The same of rows that have no drafts, and with settings."""
+
+    between = "rows of a call without drafts"
+
+    def frequent(self, size: int) -> Sample:
+        """Return the most frequent of so many drafts, none of which counts."""
+        sample = super().frequent(size)
+        return sample._replace(there=np.zeros_like(sample.there))
+
+
 class CallPairs(Pairs):
     """Whether calls depend on each other: any two of a series that are up to 64 apart."""
 
