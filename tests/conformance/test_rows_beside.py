@@ -91,10 +91,10 @@ def test_rows_that_have_their_own_pass(kind):
 
 
 def test_two_rows_have_the_product_of_their_laws():
-    """A third of the rows has each of three turns of the weights 1, 5 and 4 of ten."""
-    case = in_calls("a case", uneven=False)
+    """A third of the rows has each of three turns of the weights 1, 4 and 5 of ten."""
+    (case,) = in_calls(Tokens(1), "a case", uneven=False)
     weights = [
-        [Fraction(turned, 30) for turned in row] for row in ((1, 5, 4), (4, 1, 5), (5, 4, 1))
+        [Fraction(turned, 30) for turned in row] for row in ((1, 4, 5), (5, 1, 4), (4, 5, 1))
     ]
     first = [*np.ravel(weights)]
     (law,) = RowsBeside.statistics(Tokens(1), case)
@@ -116,7 +116,7 @@ def test_one_pair_of_each_two_places_is_counted_in_each_call(batches):
         return np.arange(len(drafts)) % 3
 
     made = Verifier(verify, Form())
-    case = in_calls("a case", uneven=False)
+    (case,) = in_calls(Tokens(1), "a case", uneven=False)
     counts = batches(made, Tokens(1), case, made.randomness(0), np.random.default_rng(0))(24)
     assert rows == [*batches.sizes * 4][:24]
     seen = counts.reshape(5, 10, 10)

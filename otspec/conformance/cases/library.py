@@ -174,7 +174,7 @@ def settings_cases(kind: Kind, wanted: Sequence[str], uneven: bool) -> list[Case
 
 
 def large_settings(cases: Sequence[Case], vocabulary: int) -> list[Case]:
-    """Return the cases whose settings, and whose mask, change the target most, among many tokens."""
+    """Return the cases whose settings, and whose mask, change most, among many tokens."""
     # Those of several settings come before others.
 
     def changed(case: Warped) -> tuple[int, float]:
@@ -247,7 +247,7 @@ def in_calls(
 
 
 def taken_with_settings(kind: Kind, case: Case, uneven: bool, wanted: Sequence[str]) -> Case:
-    """Return a case with settings and masks as far as a verifier asks for them, and takes it."""
+    """Return a case with settings and masks as far as they are asked for, and it is taken."""
     return with_settings(case, wanted, lambda made: bool(taken_cases(kind, [made], uneven)))
 
 

@@ -18,7 +18,7 @@ from otspec.conformance.cases.generated import (
     history_case,
 )
 from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.settings import engine_settings, words_of
+from otspec.conformance.cases.settings import ALLOWED, engine_settings, words_of
 from otspec.conformance.cases.warping import Warped, shifted_logits, warped_by
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import (
@@ -150,7 +150,7 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         )
     dense = [replace(it, name=f"{it.name}, one by one") for it in cases if it.sizes.max() > 1]
     warped = library.settings_cases(kind, wanted, uneven)
-    # With corrections a text ends with more than one token, and is in steps itself.
+    # Texts of blocks with corrections are in steps themselves.
     steps = [] if verifier.corrects else library.plain_cases(kind, uneven, "two steps")
     sized = [
         (case, each)
@@ -159,8 +159,9 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     ]
     far = library.in_calls(kind, "", uneven, wanted)
     shared = library.taken_cases(kind, [memoryless("shared", *library.SHARED)], uneven)
-    also: list[type[Pairs]] = [DraftlessPairs] * uneven or [WarpedPairs] * bool(wanted)
-    changed = [library.taken_with_settings(kind, case, uneven, wanted) for case in shared]
+    unmasked = [name for name in wanted if name != ALLOWED]  # a mask leaves one likely token
+    also: list[type[Pairs]] = [DraftlessPairs] * uneven or [WarpedPairs] * bool(unmasked)
+    changed = [library.taken_with_settings(kind, case, uneven, unmasked) for case in shared]
     return [
         *_cases(verifier, kind, [*cases, *warped, *library.large_settings(warped, vocabulary)]),
         *(Task(verifier, kind, case, case, StepBatches) for case in steps),

@@ -14,19 +14,6 @@ from otspec.conformance.evidence.statistics import Statistic, of_two_rows
 from otspec.conformance.evidence.trial import FaultError
 
 
-class SingleRows(KernelBatches):
-    """Calls of one row each."""
-
-    def __call__(self, size: int) -> IntArray:
-        """Return how often each mark came with each text, from as many calls as rows."""
-        one = super().__call__
-        try:
-            total: IntArray = np.sum([one(1) for _ in range(size)], axis=0)
-        except ValueError as error:  # such as a shape that is right for more rows
-            raise FaultError("impossible", f"in a call of one row {error}") from error
-        return total
-
-
 class OddRows(KernelBatches):
     """Calls of numbers of rows of which none is a multiple of a tile."""
 
@@ -37,10 +24,20 @@ class OddRows(KernelBatches):
         sizes, counts = cycle(self.sizes), []
         while size > 0:
             rows = min(size, next(sizes))
-            counts.append(super().__call__(rows))
+            try:
+                counts.append(super().__call__(rows))
+            except ValueError as error:  # such as a shape that is right for more rows
+                words = "one row" if rows == 1 else f"{rows} rows"
+                raise FaultError("impossible", f"in a call of {words} {error}") from error
             size -= rows
         total: IntArray = np.sum(counts, axis=0)
         return total
+
+
+class SingleRows(OddRows):
+    """Calls of one row each."""
+
+    sizes = (1,)
 
 
 class FewRows(OddRows):
