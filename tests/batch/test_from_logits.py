@@ -411,6 +411,40 @@ def test_rows_without_a_law_give_no_token():
     assert found.length.tolist() == [0, 0, 0, 1]
 
 
+@pytest.mark.parametrize("options", [{}, {"top_k": 2}, {"top_p": 0.9}, {"min_p": 0.5}])
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+@pytest.mark.usefixtures("path")
+def test_logits_as_far_apart_as_may_be(kind, options):
+    torch = library("torch")
+    logits = torch.full((1, 40), float(np.finfo(np.float32).min)).to(getattr(torch, kind))
+    logits[0, 31] = float(np.finfo(np.float32).max) / 2
+    np.testing.assert_array_equal(batch.warp(logits, **options)[0].numpy(), np.eye(40)[31])
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.1])
+@pytest.mark.parametrize("place", [0, 5, 37, 600, 1_299])
+@pytest.mark.usefixtures("path")
+def test_a_logit_that_is_no_number_beside_a_large_one(place, temperature):
+    for kind in (np.float32, np.float16):
+        logits = np.zeros((1, 1_300), kind)
+        logits[0, 31], logits[0, 630], logits[0, place] = 100, 200, np.nan
+        assert np.isnan(batch.warp(logits, temperature=temperature)).all()
+
+
+@pytest.mark.parametrize("setting", ["temperature", "top_p", "min_p"])
+@pytest.mark.parametrize("value", [np.nan, -1.0])
+@pytest.mark.usefixtures("path")
+def test_settings_of_tensors_that_are_no_numbers_stay_in_their_row(setting, value):
+    """Their values are not checked, so that nothing waits for a device."""
+    torch = library("torch")
+    logits = torch.from_numpy(np.random.default_rng(5).normal(size=(3, 300)).astype(np.float32))
+    usual = {"temperature": 0.7, "top_p": 0.8, "min_p": 0.1}[setting]
+    settings = torch.tensor([usual, value, usual], dtype=torch.float64)
+    found = batch.warp(logits, **{setting: settings})
+    wanted = batch.warp(logits, **{setting: usual})
+    assert torch.equal(found[::2], wanted[::2])
+
+
 @pytest.mark.usefixtures("path")
 def test_logits_of_any_size_and_the_coldest_temperature():
     logits = np.linspace(-1e38, 1e38, 700, dtype=np.float32)[None]

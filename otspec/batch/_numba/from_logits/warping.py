@@ -81,10 +81,10 @@ def fill(logits, unit: Real, out) -> tuple[Real, Real]:
             powers[i] = power(unit, above)
             mass = plus(mass, powers[i])
         if shift == np.float32(-np.inf) or unit * most > _FAR:
-            largest = largest_of(logits[start:end])
-            if largest > np.float32(-np.inf) or is_wrong(logits[start:end]):
-                if not abs(largest) < np.float32(np.inf):
-                    return shift, np.nan
+            largest = largest_of(block)
+            if is_wrong(block) or largest == np.float32(np.inf):
+                return shift, np.nan
+            if largest > np.float32(-np.inf):
                 factor = 2.0 ** (np.float64(shift - largest) * unit)
                 multiply(out[:start], np.float32(factor))
                 shift, total = largest, total * factor
@@ -192,7 +192,7 @@ def _border(values, weights, wanted: Real) -> Real:
             low, top = min(low, values[i]), max(top, values[i])
         if not low < top:
             return low
-        middle = low + (top - low) / 2
+        middle = low / 2 + top / 2  # half of their difference may be out of range
         middle = middle if middle > low else top
         weight, number = above, 0
         for i in range(values.size):
@@ -239,14 +239,15 @@ def _fill_tops(logits, tops) -> Real:
 @inner_code
 def fill_row(logits, temperature: Real, limits, steps, tops, out) -> Real:
     """Write what a row's probabilities are proportional to; return the factor. ``tops`` is room."""
-    if temperature > 0 and limits[0] >= logits.size and limits[1] >= 1 and limits[2] <= 0:
+    limited = limits[0] < logits.size or limits[1] < 1 or limits[2] > 0
+    if temperature > 0 and not limited:
         _, total = fill(logits, unit_of(temperature), out)
         return np.float32(1 / total)
     if temperature == 0:
         _write_greedy(logits, out)
     else:
         largest = _fill_tops(logits, tops)
-        if math.isnan(largest):
+        if math.isnan(largest) or not temperature > 0:
             out[:] = np.nan
         else:
             tokens, weights = kept_tokens(logits, largest, tops, temperature, limits, steps, out)
