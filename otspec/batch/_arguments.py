@@ -1,6 +1,6 @@
 """Checks of arguments. Values are not looked at (that would wait for a device), but NumPy's ids."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import numpy as np
@@ -110,10 +110,16 @@ def _check_both(draft: Array, target: Array, names: Names) -> None:
     check_probabilities(one, draft)
     check_probabilities(other, target)
     if draft.dtype != target.dtype:
-        raise ValueError(
-            f"{one} is {draft.dtype} and {other} {target.dtype}: cast one of them, so that it is "
-            "your choice which is rounded"
-        )
+        refuse_two_dtypes((draft, target), names)
+
+
+def refuse_two_dtypes(pair: Iterable[Array], names: Names) -> None:
+    """Refuse a draft and a target of which one would have to be rounded."""
+    (one, other), (draft, target) = names, pair
+    raise ValueError(
+        f"{one} is {draft.dtype} and {other} {target.dtype}: cast one of them, so that it is "
+        "your choice which is rounded"
+    )
 
 
 def check_probabilities(name: str, values: Array) -> None:

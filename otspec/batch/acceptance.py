@@ -9,7 +9,7 @@ from typing import Any
 
 from otspec._base import as_choice, as_flag, shown
 from otspec.batch import _arrays as arrays
-from otspec.batch._arguments import check_drafts, check_probabilities, counted_ids, library_of_pair
+from otspec.batch._arguments import check_drafts, counted_ids, library_of_pair
 from otspec.batch._array_api.library import Array, is_torch, quietly
 from otspec.batch._calls import completed, completed_pair, operation
 from otspec.batch._dispatch import are_learnt
@@ -204,7 +204,6 @@ def from_logits(
         arrays.one_library(**given)
         settings = settings_of_both(given, known, temperature, top_k, top_p, min_p, order)
         options = _options(rule, k, drafts, grades)
-        check_probabilities("draft_logits", draft_logits)
         if drafts is not None:
             library = arrays.one_library(**given, drafts=drafts)
             check_drafts(drafts, draft_logits, name="draft_logits")

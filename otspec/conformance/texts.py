@@ -209,7 +209,7 @@ def check_texts(
         )
     case = _case(model, number)
     found = as_float_above(detect, "detect", 0, 1)
-    sampler, kind = Sampler(engine, Form()), Texts(Block(), count=number)
+    sampler, kind = Sampler(engine, Form()), Texts(Block(), count=number, argument="engine")
     batches: tuple[type[KernelBatches], ...] = (RowPairs, CallPairs, KernelBatches)
     return Check(
         tuple(Task(sampler, kind, case, case, each) for each in batches),
@@ -240,6 +240,7 @@ class Spoken(Case):
 class Sampler(Verifier):
     """An engine with models of its own."""
 
+    argument = "engine"
     names = ("size",)
     random = ("rng", "generator", "seed")
 

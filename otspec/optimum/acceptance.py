@@ -187,16 +187,25 @@ def optimal_acceptances(
     numbers = [as_k(k, f"ks[{i}]") for i, k in enumerate(given)]
     if not numbers:
         raise ValueError("ks is empty: pass at least one number of drafts")
-    for i, k in enumerate(numbers):
-        try:
-            law_class.check_k(pair.draft, k)
-        except ValueError as error:
-            raise type(error)(f"ks[{i}]: {error}") from error
+    _refuse_by_name(numbers, lambda k: law_class.check_k(pair.draft, k))
     budget = TotalVariation.of(0 if total_variation is None else total_variation, pair.target)
-    lossless = optima_of(pair, numbers, law_class)
+    try:
+        lossless = optima_of(pair, numbers, law_class)
+    except ValueError:  # of one of the numbers, but they are looked at together
+        _refuse_by_name(numbers, lambda k: optima_of(pair, [k], law_class))
+        raise
     if budget.amount == 0:
         return lossless
     return np.array([budget.added_to(alpha) for alpha in lossless], dtype=pair.draft.dtype)
+
+
+def _refuse_by_name(ks: Sequence[int], look: Callable[[int], object]) -> None:
+    """Look at numbers of drafts one by one; an error says which of them it is about."""
+    for i, k in enumerate(ks):
+        try:
+            look(k)
+        except ValueError as error:
+            raise type(error)(f"ks[{i}]: {error}") from error
 
 
 def optima_of(pair: Pair, ks: Sequence[int], law_class: type[SingleDraftLaw]) -> Array:

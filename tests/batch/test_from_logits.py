@@ -457,6 +457,44 @@ def test_logits_of_any_size_and_the_coldest_temperature():
     assert batch.warp(np.array([[1.0, 2.0, 2.0]]), temperature=0).tolist() == [[0, 1, 0]]
 
 
+DTYPES = ["int64", "bool", "uint8", "object", "complex64", "longdouble", "str", ">f4"]
+
+
+@pytest.mark.parametrize("name", [*RULES, *BLOCKS, *TREES, *LONGER])
+@pytest.mark.usefixtures("path")
+def test_draft_probabilities_of_other_dtypes_and_shapes_are_refused_by_name(name):
+    call = CALLS[getattr(batch, name)]
+    options = {"draft_probabilities": True} | {key: call[key] for key in {"tree"} & {*call}}
+    draft, given = call["draft"], (call["drafts"], call["uniforms"])
+    with np.errstate(divide="ignore"):
+        logits = np.log(call["target"])
+    for kind in DTYPES:
+        wrong, message = draft.astype(kind), f"draft_logits has dtype {np.dtype(kind)}: cast it"
+        if kind == "str":
+            message = "draft_logits has dtype <U32: cast it"
+        for target in (logits, logits.astype(np.float32)):
+            with pytest.raises(ValueError, match=message):
+                batch.from_logits(name, wrong, target, *given, **options)
+    with pytest.raises(ValueError, match=r"draft_logits has shape \(\): it must be \(\.\.\., V\)"):
+        batch.from_logits(name, np.array(0.5), logits, *given, **options)
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_half_precision_beside_float64_is_refused_as_it_was_given(kind, known):
+    torch = library("torch")
+    rows = torch.zeros((2, 5), dtype=torch.float64)
+    half, options = rows.to(getattr(torch, kind)), {"draft_probabilities": known}
+    given = torch.zeros((2, 1), dtype=torch.int64), torch.full((2, 2), 0.5)
+    for pair in ((half, rows), (rows, half)):
+        one, other = (each.dtype for each in pair)
+        message = f"draft_logits is {one} and target_logits {other}: cast one of them"
+        with pytest.raises(ValueError, match=message):
+            batch.from_logits("maximal_coupling", *pair, *given, **options)
+        with pytest.raises(ValueError, match=message):
+            batch.acceptance.from_logits("maximal_coupling", *pair, **options)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -59,6 +59,14 @@ def test_integers_are_exact_beside_fractions_only(
     assert json.loads(printed)["results"][0]["acceptance"] == acceptance
 
 
+def test_an_integer_beyond_floats_is_exact_beside_fractions(capsys):
+    """The target has more of token 0 alone: target(1) + 1 - draft(1)^2, as above."""
+    large = 10**400
+    printed = run(capsys, "accept", "1/3,2/3", f"{large},1", "--normalize", "--json")
+    found = Fraction(json.loads(printed)["results"][0]["acceptance"])
+    assert found == Fraction(1, large + 1) + 1 - Fraction(2, 3) ** 2
+
+
 def test_logits_that_are_integers_are_floats(capsys):
     printed = run(capsys, "accept", "0,0", "0,0", "--logits", "--json")
     assert json.loads(printed)["results"][0]["acceptance"] == 1.0

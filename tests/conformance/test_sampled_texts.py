@@ -122,7 +122,19 @@ def test_what_cannot_be_tested_is_refused():
         check_texts(Engine(), target, 8)
     with pytest.raises(ValueError, match="target ends with"):
         check_texts(Engine(), EndingModel(memoryless([0.5, 0.25, 0.25]), (0,)), 2)
-    with pytest.raises(ValueError, match="verifier takes 'draft': name its parameters size and"):
+    with pytest.raises(ValueError, match=r"^engine takes 'draft': name its parameters size and"):
         check_texts(lambda draft: draft, target, 2)
-    with pytest.raises(ValueError, match=r"texts of type int64 and shape \(\d+, 2\)"):
+    with pytest.raises(ValueError, match=r"^engine does not tell its parameters: "):
+        check_texts(max, target, 2)
+    shape = r"^the engine returned texts of type int64 and shape \(\d+, 2\)"
+    with pytest.raises(ValueError, match=shape):
         check_texts(lambda size: np.zeros((size, 2), dtype=int), target, 3)
+    with pytest.raises(ValueError, match=r"^what the engine returned as texts is ragged"):
+        check_texts(lambda size: [[0], [0] * size], target, 3)
+
+
+def test_what_an_engine_raises_is_said_of_the_engine():
+    found = check_texts(lambda size: size / 0, target, 2).findings
+    assert {each.reason for each in found} == {
+        "the engine fails with ZeroDivisionError: division by zero"
+    }

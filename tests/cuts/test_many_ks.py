@@ -63,6 +63,21 @@ def test_laws_that_are_not_there_or_lack_a_k_are_refused(law, ks, message):
         otspec.optimal_acceptances([0.5, 0.5, 0], [0.5, 0.5, 0], ks, law=law)
 
 
+@pytest.mark.parametrize(
+    ("law", "k", "message"),
+    [
+        ("iid", 10**7, r"^ks\[1\]: k is 10000000: exact powers would have about 10000000 bits"),
+        ("without-replacement", 25, r"^ks\[1\]: 25 distinct drafts of 32 tokens take "),
+    ],
+)
+def test_a_k_whose_exact_optimum_is_too_long_is_named(law, k, message):
+    draft, target = ["1/2", "1/2"], ["1/4", "3/4"]
+    if law != "iid":
+        draft, target = ["1/32"] * 32, ["1/64", "3/64"] * 16
+    with pytest.raises(ValueError, match=message):
+        otspec.optimal_acceptances(draft, target, [2, k], law=law)
+
+
 def least_of_all_prefixes(draft, target, ks):
     """1 + min(Q − P^k) over every prefix by ratio, power by power."""
     tokens = order(draft, target)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from otspec._base import shown
-from otspec.batch._arguments import check_probabilities
+from otspec.batch._arguments import LOGITS, check_probabilities, refuse_two_dtypes
 from otspec.batch._array_api.library import Array, Library, is_compiled, library_of
 from otspec.batch._array_api.warping import Settings
 from otspec.batch._arrays import INTEGERS, as_count, as_number, dtype_name, one_library
@@ -16,6 +16,8 @@ from otspec.warping import STEPS, as_order
 
 def settings_of_both(given: dict[str, Array], known: bool, *settings: Any) -> list[Settings | None]:
     """Check the logits of both models, and what is done to them; None of a known draft."""
+    if known:
+        check_probabilities("draft_logits", given["draft_logits"])
     sides: tuple[tuple[Any, ...], ...] = settings, settings
     if tuple in map(type, settings[:-1]) or settings[-1] is not STEPS:
         # A tuple of two is a setting of the draft and one of the target.
@@ -23,10 +25,13 @@ def settings_of_both(given: dict[str, Array], known: bool, *settings: Any) -> li
             each if type(each) is tuple and len(each) == 2 else (each, each) for each in settings
         ]
         sides = tuple(zip(*pairs, strict=True))
-    return [
+    found = [
         None if known and name == "draft_logits" else settings_of(name, logits, *side)
         for (name, logits), side in zip(given.items(), sides, strict=True)
     ]
+    if len({dtype_name(logits) == "float64" for logits in given.values()}) > 1:
+        refuse_two_dtypes(given.values(), LOGITS)  # as they were given: half precision is cast
+    return found
 
 
 def settings_of(

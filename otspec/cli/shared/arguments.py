@@ -119,15 +119,14 @@ def read_alike(
     if not any(map(is_exact, [*beside, *found.values()])):
         return found
     return {
-        name: read_numbers(texts[name], name, exact=True) if _are_integers(each) else each
+        name: read_numbers(texts[name], name, exact=True) if _may_be_integers(each) else each
         for name, each in found.items()
     }
 
 
-def _are_integers(numbers: Array) -> bool:
-    return not is_exact(numbers) and bool(
-        (np.isfinite(numbers) & (np.trunc(numbers) == numbers)).all()
-    )
+def _may_be_integers(numbers: Array) -> bool:
+    """Whether floats may have been written as integers, of which the longest are infinite."""
+    return not is_exact(numbers) and bool((np.trunc(numbers) == numbers).all())
 
 
 def read_numbers(text: str, name: str, *, exact: bool = False) -> Array:

@@ -37,6 +37,7 @@ class Verifier(Frozen):
     function: Callable[..., Any]
     form: Form
 
+    argument: ClassVar[str] = "verifier"  # what the caller calls it
     names: ClassVar[tuple[str, ...]] = (  # what it may ask for
         *ARRAYS,
         CORRECTIONS,
@@ -48,13 +49,13 @@ class Verifier(Frozen):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        as_callable(self.function, "verifier", "a callable that takes draft, target and drafts")
+        as_callable(self.function, self.argument, "a callable that takes draft, target and drafts")
         known = (*self.names, *self.random)
         for name in self.wanted:
             if name not in known:
                 ours = (each for each in self.names if each not in settings.SETTINGS)
                 raise ValueError(
-                    f"verifier takes {name!r}: name its parameters {', '.join(ours)} and "
+                    f"{self.argument} takes {name!r}: name its parameters {', '.join(ours)} and "
                     f"one of {', '.join(self.random)}, or wrap it in a function that does"
                 )
 
@@ -65,8 +66,8 @@ class Verifier(Frozen):
             return wanted_by(self.function, (*self.names, *self.random))
         except (TypeError, ValueError) as error:
             raise ValueError(
-                "verifier does not tell its parameters: wrap it in a function with names of "
-                + ", ".join(self.names)
+                f"{self.argument} does not tell its parameters: wrap it in a function with names "
+                f"of {', '.join(self.names)}"
             ) from error
 
     def check_kind(self, kind: Kind) -> None:

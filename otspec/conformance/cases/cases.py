@@ -229,9 +229,11 @@ def named(answer: Any, names: tuple[str, ...], least: int = 2) -> Mapping[str, A
     return dict(zip(names, parts, strict=False))
 
 
-def integers(values: Any, shape: tuple[int, ...], name: str) -> IntArray:
-    """Return an array of integers of a shape."""
-    array = as_array(values, f"what the verifier returned as {name}")
+def integers(
+    values: Any, shape: tuple[int, ...], name: str, argument: str = "verifier"
+) -> IntArray:
+    """Return an array of integers of a shape, which what is given as an argument returned."""
+    array = as_array(values, f"what the {argument} returned as {name}")
     if array.dtype.kind == "f" and np.isnan(array).any():
         rows = int(np.isnan(array).reshape(len(array), -1).any(axis=1).sum()) if array.ndim else 1
         raise ImpossibleError(f"it returns NaN as {name} in {rows:,} of {shape[0]:,} rows")
@@ -239,8 +241,8 @@ def integers(values: Any, shape: tuple[int, ...], name: str) -> IntArray:
         array = array.reshape(shape)  # an axis of length 1 more, or squeezed away
     if array.dtype.kind not in "iu" or array.shape != shape:
         raise ValueError(
-            f"the verifier returned {name} of type {array.dtype} and shape {array.shape}: it must "
-            f"be integers of shape {shape}"
+            f"the {argument} returned {name} of type {array.dtype} and shape {array.shape}: it "
+            f"must be integers of shape {shape}"
         )
     return array.astype(np.intp)
 

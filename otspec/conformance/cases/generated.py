@@ -45,6 +45,7 @@ class Texts(Kind):
     step: Kind  # what is drafted in one step, a block or a tree
     law: str = "iid"  # of no matter: the engine drafts
     count: int | None = None  # tokens of a text; None: one more than one step gives at most
+    argument: str = "verifier"  # what the caller calls that which says them
     name: ClassVar[str] = "texts"
 
     @property
@@ -68,7 +69,7 @@ class Texts(Kind):
     def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
         """Read texts without their prompts, shape (size, T)."""
         shape = (len(sample.variants), self.length)
-        return Answer(symbols_of(integers(answer, shape, "texts"), case), None)
+        return Answer(symbols_of(integers(answer, shape, "texts", self.argument), case), None)
 
 
 def _undrafted(variants: IntArray, case: Case, rng: np.random.Generator) -> Sample:

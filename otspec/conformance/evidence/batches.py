@@ -100,7 +100,7 @@ class KernelBatches(Frozen):
         given = self.verifier.given(self.kind, self.case, sample, self.randomness, corrections)
         found, crash = attempt(self.verifier.raw, given)
         if crash is not None:
-            raise FaultError("call", f"the verifier {crash.what}", crash.traceback)
+            raise FaultError("call", f"the {self.verifier.argument} {crash.what}", crash.traceback)
         answer, corrections = self.verifier.parted(found)
         return plain(answer), corrections
 
