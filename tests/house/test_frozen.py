@@ -95,6 +95,8 @@ NOT_WALKED = {
             "BesideRejected",
             "BesideOthers",
             "RowPairs",
+            "WarpedPairs",
+            "DraftlessPairs",
             "CallPairs",
         ),
         "hold generators, which are there to draw",

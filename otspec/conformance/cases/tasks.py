@@ -51,6 +51,7 @@ MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbo
 SINGLE = "one row in each call"  # the name of a case
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
 MOST_GROSS = 0.15  # or from here on: two calls in three that share all numbers are farther off
+# Calls of certain numbers of rows, the names of their cases, and how many pairs of models.
 IN_CALLS: tuple[tuple[type[KernelBatches], str, int], ...] = (
     (SingleRows, SINGLE, 1),
     (FewRows, "a few rows in each call", 3),
@@ -58,7 +59,6 @@ IN_CALLS: tuple[tuple[type[KernelBatches], str, int], ...] = (
     (FewBeside, "rows beside each other in calls of a few rows", 3),
     (RowsBeside, "rows beside each other in calls of 31 to 255 rows", 3),
 )
-"""Calls of certain numbers of rows, the names of their cases, and how many pairs of models."""
 SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",
@@ -265,13 +265,14 @@ def engine_tasks(
         other = library.beside_texts()
         beside = [Task(engine, generated, other, other, BesideOthers)]
     sized = [(replace(differing[0], name=words), each) for each, words, _ in IN_CALLS[1:3]]
-    sized.append((replace(alike, name=SINGLE), SingleRows))
+    single = replace(alike, name=SINGLE)
     tasks = [
         *_pairs(engine, generated, [alike], DEPENDENT),
-        *(Task(engine, generated, case, case, each) for case, each in sized),
+        Task(engine, generated, single, single, SingleRows),
         *_long_calls(engine, generated, differing, vocabulary, entries),
         *_cases(engine, generated, cases),
         *beside,
+        *(Task(engine, generated, case, case, each) for case, each in sized),
     ]
     return [
         *(_warped(task, engine, turn) for turn, task in enumerate(tasks)),
