@@ -9,15 +9,7 @@ from otspec import batch
 
 GOALS = {"k_sequential": 8, "pooled_selection": 10, "pooled_selection_without_replacement": 20}
 """At (32, 128256), k = 4."""
-COPIES = {
-    "maximal_coupling": 1.3,
-    "recursive_rejection": 1.7,
-    "recursive_rejection_without_replacement": 1.8,
-    "k_sequential": 1.6,
-    "pooled_selection": 1.5,
-    "pooled_selection_without_replacement": 2.4,
-    "spechub": 1.5,
-}
+COPIES = 1.5
 """From logits at (32, 128256), k = 4, in copies of both inputs."""
 MEMORY = 3
 NOISE = 1.5
@@ -50,7 +42,7 @@ def test_rules_from_logits_against_a_copy(threads, report_ratio, monkeypatch):
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     for name, arguments in problems(128_256, 32, 4).items():
-        if name not in COPIES:
+        if arguments[0].ndim != 2:
             continue
         models = [np.log(rows) for rows in arguments[:2]]
         rooms = [np.empty_like(rows) for rows in models]  # one for each, as for a copy that is kept
@@ -61,10 +53,10 @@ def test_rules_from_logits_against_a_copy(threads, report_ratio, monkeypatch):
             lambda name=name, given=given: batch.from_logits(name, *given),
             "a copy of both inputs by one thread",
             lambda models=models, rooms=rooms: [*map(np.copyto, rooms, models)],
-            f"at most {COPIES[name]}x",
+            f"at most {COPIES}x",
             rounds=15,
         )
-        assert measured.ratio < NOISE * COPIES[name]
+        assert measured.ratio < NOISE * COPIES
 
 
 @pytest.mark.parametrize("logits", [False, True])
