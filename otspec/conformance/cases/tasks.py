@@ -160,13 +160,14 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     far = library.in_calls(kind, "", uneven, wanted)
     shared = library.taken_cases(kind, [memoryless("shared", *library.SHARED)], uneven)
     unmasked = [name for name in wanted if name != ALLOWED]  # a mask leaves one likely token
-    also: list[type[Pairs]] = [DraftlessPairs] * uneven or [WarpedPairs] * bool(unmasked)
     changed = [library.taken_with_settings(kind, case, uneven, unmasked) for case in shared]
+    if not uneven:  # without drafts rows differ from those above, else by their settings
+        changed = [case for case in changed if isinstance(case, Warped)]
     return [
         *_cases(verifier, kind, [*cases, *warped, *library.large_settings(warped, vocabulary)]),
         *(Task(verifier, kind, case, case, StepBatches) for case in steps),
         *_pairs(verifier, kind, shared, DEPENDENT),
-        *_pairs(verifier, kind, changed, also),
+        *_pairs(verifier, kind, changed, [DraftlessPairs if uneven else WarpedPairs]),
         *(Task(verifier, kind, case, case, each) for case, each in sized),
         *(Task(verifier, kind, case, case, AmongTokens, large=True) for case in dense),
         *_long_calls(verifier, kind, far, vocabulary, entries),
