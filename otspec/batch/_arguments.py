@@ -7,7 +7,7 @@ import numpy as np
 
 from otspec._base import as_flag
 from otspec.batch._array_api.library import Array, Library, Problem, library_of
-from otspec.batch._arrays import FLOATS, INTEGERS, dtype_name, kind_of, one_library
+from otspec.batch._arrays import FLOATS, INTEGERS, check_library, dtype_name, kind_of, one_library
 from otspec.batch._results import Corrections
 
 Names: TypeAlias = tuple[str, str]
@@ -122,15 +122,17 @@ def refuse_two_dtypes(pair: Iterable[Array], names: Names) -> None:
     )
 
 
-def check_probabilities(name: str, values: Array) -> None:
-    """Refuse what is not an array (..., V) of floats."""
+def check_probabilities(name: str, values: Array) -> str:
+    """Refuse what is not an array (..., V) of floats, and return the name of its dtype."""
     if values.ndim == 0 or values.shape[-1] == 0:
         raise ValueError(f"{name} has shape {values.shape}: it must be (..., V) with V at least 1")
-    if dtype_name(values) not in FLOATS:
+    kind = dtype_name(values)
+    if kind not in FLOATS:
         raise ValueError(
             f"{name} has dtype {values.dtype}: cast it to float32, float64, float16 or bfloat16 "
             "in the byte order of the machine"
         )
+    return kind
 
 
 def check_drafts(
@@ -178,7 +180,7 @@ def check_corrections(corrections: Corrections, drafts: Array) -> None:
         )
     *lead, length = drafts.shape
     named = {f"corrections.{name}": value for name, value in corrections._asdict().items()}
-    one_library(drafts=drafts, **named)
+    check_library(drafts=drafts, **named)
     for name, values in named.items():
         if values.shape != (*lead, length - 1):
             raise ValueError(
@@ -189,7 +191,7 @@ def check_corrections(corrections: Corrections, drafts: Array) -> None:
 
 def check_reach(reach: Array, drafts: Array) -> None:
     """Refuse what is no number of tokens for each block."""
-    one_library(drafts=drafts, reach=reach)
+    check_library(drafts=drafts, reach=reach)
     if reach.shape != drafts.shape[:-1] or dtype_name(reach) not in INTEGERS:
         raise ValueError(
             f"reach is {reach.dtype} of shape {reach.shape}: it must be integers of shape "

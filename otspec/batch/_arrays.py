@@ -25,10 +25,15 @@ INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32
 
 def one_library(**arguments: Any) -> Library:
     """Check that all arguments are arrays of one library on one device, and return it."""
+    check_library(**arguments)
+    return library_of(next(iter(arguments.values())))
+
+
+def check_library(**arguments: Any) -> None:
+    """Refuse arguments that are not arrays of one library on one device."""
     values = tuple(arguments.values())
     if not (_all_numpy(values) or _all_torch(values)):
         _check_one_by_one(arguments)
-    return library_of(values[0])
 
 
 def _all_numpy(values: tuple[Any, ...]) -> bool:

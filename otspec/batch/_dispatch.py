@@ -57,10 +57,10 @@ def rows_of(
     if only_k not in (None, k) or not draft.size:
         return None
     size, count, axes = draft.shape[-1], prod(lead), len(lead)
-    fit = _are_reals(draft, target) and all(
-        _lie_well(each, places is not None) for each in (draft, target)
-    )
-    pair = _models((draft, target), settings, axes, count, fit)
+    if settings:
+        pair = _sources((draft, target), settings, axes)
+    else:
+        pair = _models((draft, target), axes, count, places=places is not None)
     if pair is None:
         return None
     ids = read_only(drafts, np.int64, count, k)
@@ -92,29 +92,43 @@ def reals_of(
     count = prod(lead)
     if not first.size or any(part.shape != first.shape for part in models):
         return None
-    fit = (_are_single(*models) if single else _are_reals(*models)) and all(
-        _lie_well(part, False) for part in models
-    )
-    found = _models(models, settings, len(lead), count, fit)
+    if settings:
+        found = _sources(models, settings, len(lead))
+    else:
+        found = _models(models, len(lead), count, single=single)
     if found is None:
         return None
     numbers = tuple(_beside(part, count, size) for part in others)
     return Rows((*found, *numbers), tuple(lead), back, threads)
 
 
+def _sources(
+    arrays: tuple[Array, ...], settings: Sequence[Settings | None], axes: int
+) -> tuple[Array, ...] | None:
+    """Return rows of models as sources with one axis in place of the first ones."""
+    source = machine("from_logits.sources").source_of
+    sources = tuple(map(source, arrays, settings, [axes] * len(arrays)))
+    return None if any(each is None for each in sources) else sources
+
+
 def _models(
     arrays: tuple[Array, ...],
-    settings: Sequence[Settings | None],
     axes: int,
     count: int,
-    fit: bool,
+    *,
+    places: bool = False,
+    single: bool = False,
 ) -> tuple[Array, ...] | None:
-    """Return rows of models with one axis in place of the first ones, with settings as sources."""
-    if settings:
-        source = machine("from_logits.sources").source_of
-        sources = tuple(map(source, arrays, settings, [axes] * len(arrays)))
-        return None if any(each is None for each in sources) else sources
-    if not fit:
+    """Return rows of models with one axis in place of the first ones."""
+    # They are real numbers of one dtype; where `single`, of float32, of which the first may be
+    # half precision, as bits.
+    first, *others = arrays
+    kind = np.float32 if single else first.dtype
+    if first.dtype not in (_SINGLES if single else _REALS):
+        return None
+    if any(part.dtype != kind for part in others):
+        return None
+    if not all(part.flags.aligned and _lie_well(part, places) for part in arrays):
         return None
     return tuple(read_only(each, each.dtype, count, *each.shape[axes:]) for each in arrays)
 
@@ -172,21 +186,6 @@ def _are_fit(drafts: Array, uniforms: Array, mask: Array | None = None) -> bool:
         and drafts.ndim > 0
         and drafts.size > 0
     )
-
-
-def _are_reals(first: Array, *others: Array) -> bool:
-    """Return whether arrays are real numbers of one dtype."""
-    return (
-        first.dtype in _REALS
-        and all(part.dtype == first.dtype for part in others)
-        and all(part.flags.aligned for part in (first, *others))
-    )
-
-
-def _are_single(first: Array, *others: Array) -> bool:
-    """Return whether arrays are float32; of half precision the first ones may be, as bits."""
-    kinds = first.dtype in _SINGLES and all(part.dtype == np.float32 for part in others)
-    return kinds and all(part.flags.aligned for part in (first, *others))
 
 
 def _fit_together(

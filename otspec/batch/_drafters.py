@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from otspec._base import as_choice
 from otspec.batch._arguments import check_probabilities, check_uniforms
 from otspec.batch._array_api.library import Array, quietly
-from otspec.batch._arrays import as_count, one_library
+from otspec.batch._arrays import as_count, check_library
 from otspec.batch._from_logits.settings import settings_of
 from otspec.batch._results import Drafted
 from otspec.batch._running import drafted, drafted_straight, top
@@ -129,7 +129,7 @@ def draft_from_logits(
     """
     with quietly(logits):
         name = as_choice(drafter, "drafter", DRAFTERS)
-        one_library(logits=logits, uniforms=uniforms)
+        check_library(logits=logits, uniforms=uniforms)
         settings = settings_of("logits", logits, temperature, top_k, top_p, min_p, order)
         _check(name, logits, uniforms)
         return Drafted(*drafted_straight(DRAFTERS[name], logits, uniforms, settings))
@@ -167,14 +167,14 @@ def top_tokens(values: Array, k: int, /) -> Array:
     [1, 3, 0]
     """
     with quietly(values):
-        one_library(values=values)
+        check_library(values=values)
         check_probabilities("values", values)
         return top(values, as_count("k", k, 1, values.shape[-1], "the number of tokens"))
 
 
 def _check(name: str, draft: Array, uniforms: Array) -> None:
     """Check the arguments of a drafter."""
-    one_library(draft=draft, uniforms=uniforms)
+    check_library(draft=draft, uniforms=uniforms)
     check_probabilities("draft", draft)
     k, size = uniforms.shape[-1] if uniforms.ndim else 0, draft.shape[-1]
     if k == 0:

@@ -4,7 +4,7 @@ from otspec._base import as_flag, as_integer
 from otspec.batch._arguments import check_drafts, check_mask, check_probabilities, counted_ids
 from otspec.batch._array_api import shared_noise as kernel
 from otspec.batch._array_api.library import Array, Library, quietly
-from otspec.batch._arrays import INTEGERS, dtype_name, one_library
+from otspec.batch._arrays import INTEGERS, check_library, dtype_name, one_library
 from otspec.batch._results import Verified
 
 
@@ -123,7 +123,7 @@ def gumbel_coupling(
         else:
             library, size = _checked(target, noise, "target"), target.shape[-1]
             given = {} if mask is None else {"mask": mask}
-            one_library(target=target, drafts=drafts, **given)
+            check_library(target=target, drafts=drafts, **given)
             check_drafts(drafts, target, name="target")
             check_mask(mask, drafts)
         ids = counted_ids(library, drafts, mask, size)

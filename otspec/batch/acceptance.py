@@ -201,7 +201,7 @@ def from_logits(
         rule = as_choice(rule, "rule", ACCEPTANCES)
         known = as_flag(draft_probabilities, "draft_probabilities")
         given = {"draft_logits": draft_logits, "target_logits": target_logits}
-        arrays.one_library(**given)
+        arrays.check_library(**given)
         settings = settings_of_both(given, known, temperature, top_k, top_p, min_p, order)
         options = _options(rule, k, drafts, grades)
         if drafts is not None:

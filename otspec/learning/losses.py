@@ -223,7 +223,7 @@ def check_pair(
             f"draft_logits is {arrays.kind_of(draft_logits)}: pass a tensor of PyTorch or an array "
             "of JAX, which can be trained"
         )
-    arrays.one_library(draft_logits=draft_logits, **{name: target})
+    arrays.check_library(draft_logits=draft_logits, **{name: target})
     check_probabilities("draft_logits", draft_logits)
     check_probabilities(name, target)
     if target.shape != draft_logits.shape:

@@ -10,59 +10,57 @@ from otspec._base import shown
 from otspec.batch._arguments import LOGITS, check_probabilities, refuse_two_dtypes
 from otspec.batch._array_api.library import Array, Library, is_compiled, library_of
 from otspec.batch._array_api.warping import Settings
-from otspec.batch._arrays import INTEGERS, as_count, as_number, dtype_name, one_library
+from otspec.batch._arrays import INTEGERS, as_count, as_number, check_library, dtype_name
 from otspec.warping import STEPS, as_order
 
 
 def settings_of_both(given: dict[str, Array], known: bool, *settings: Any) -> list[Settings | None]:
     """Check the logits of both models, and what is done to them; None of a known draft."""
-    if known:
-        check_probabilities("draft_logits", given["draft_logits"])
-    sides: tuple[tuple[Any, ...], ...] = settings, settings
-    if tuple in map(type, settings[:-1]) or settings[-1] is not STEPS:
-        # A tuple of two is a setting of the draft and one of the target.
-        pairs = [
-            each if type(each) is tuple and len(each) == 2 else (each, each) for each in settings
-        ]
-        sides = tuple(zip(*pairs, strict=True))
-    found = [
-        None if known and name == "draft_logits" else settings_of(name, logits, *side)
-        for (name, logits), side in zip(given.items(), sides, strict=True)
-    ]
-    if len({dtype_name(logits) == "float64" for logits in given.values()}) > 1:
+    own, its = [check_probabilities(name, rows) == "float64" for name, rows in given.items()]
+    if own != its:
         refuse_two_dtypes(given.values(), LOGITS)  # as they were given: half precision is cast
-    return found
+    draft, target = given.values()
+    if _are_kept(target, *settings):
+        both = _kept(its, *settings)
+        return [None if known else both, both]
+    # A tuple of two is a setting of the draft and one of the target.
+    pairs = [each if type(each) is tuple and len(each) == 2 else (each, each) for each in settings]
+    first, second = zip(*pairs, strict=True)
+    return [
+        None if known else _settings_of(own, draft, *first),
+        _settings_of(its, target, *second),
+    ]
 
 
-def settings_of(
-    name: str,
-    logits: Array,
-    temperature: Any,
-    top_k: Any,
-    top_p: Any,
-    min_p: Any,
-    order: Any,
-) -> Settings:
-    """Check logits, and what is done to them."""
-    check_probabilities(name, logits)
-    double = dtype_name(logits) == "float64"
-    if (order is STEPS or type(order) is str) and (
-        {type(temperature), type(top_k), type(top_p), type(min_p)} <= _PLAIN
+def settings_of(name: str, logits: Array, *settings: Any) -> Settings:
+    """Check logits, and what is done to them: as :func:`warp` takes it, in that order."""
+    return _settings_of(check_probabilities(name, logits) == "float64", logits, *settings)
+
+
+def _settings_of(double: bool, logits: Array, *settings: Any) -> Settings:
+    """Check the same where the logits are checked."""
+    if _are_kept(logits, *settings):
+        return _kept(double, *settings)
+    library, (*others, order) = library_of(logits), settings
+    given = [
+        _of_rows(library, logits, name, value) if _is_of_rows(value) else value
+        for name, value in zip(_NAMES, others, strict=True)
+    ]
+    return _plain(double, *(*given, order))
+
+
+def _are_kept(logits: Array, *settings: Any) -> bool:
+    """Return whether settings are plain numbers and an order, which are checked once."""
+    *others, order = settings
+    return (
+        (order is STEPS or type(order) is str)
+        and _PLAIN.issuperset(map(type, others))
         and not is_compiled(logits)  # a graph has no cache
-    ):
-        return _kept(double, order, temperature, top_k, top_p, min_p)
-    library = library_of(logits)
-    given = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
-    of_rows = {
-        name: _of_rows(library, logits, name, value)
-        for name, value in given.items()
-        if _is_of_rows(value)
-    }
-    return _plain(double, order, **given | of_rows)
+    )
 
 
 def _plain(
-    double: bool, order: Any, temperature: Any, top_k: Any, top_p: Any, min_p: Any
+    double: bool, temperature: Any, top_k: Any, top_p: Any, min_p: Any, order: Any
 ) -> Settings:
     """Check settings; plain numbers do not change the dtype."""
     low, high = _RANGES[int(double)]  # a graph has no index that is a truth value
@@ -116,6 +114,7 @@ def _outside(given: Any, value: Any, low: float, high: float, *, or_zero: bool =
 
 _RANGES = [(2.0**-126, 2.0**128 - 2.0**104), (2.0**-1022, sys.float_info.max)]
 """Positive numbers with all their digits, the least and the largest: of float32, of float64."""
+_NAMES = "temperature", "top_k", "top_p", "min_p"
 _PLAIN = {int, float, type(None)}
 _kept = lru_cache(maxsize=64, typed=True)(_plain)
 """The same for plain numbers, which are checked once."""
@@ -124,7 +123,7 @@ _kept = lru_cache(maxsize=64, typed=True)(_plain)
 def _of_rows(library: Library, logits: Array, name: str, value: Array) -> Array:
     """Return a setting of each row as an array with the axes of the logits, in a dtype for it."""
     kinds = INTEGERS if name == "top_k" else ("float32", "float64")
-    one_library(logits=logits, **{name: value})
+    check_library(logits=logits, **{name: value})
     axes, shape = value.ndim, logits.shape[:-1]
     if value.shape != shape[:axes] or dtype_name(value) not in kinds:
         raise ValueError(

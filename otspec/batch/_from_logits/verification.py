@@ -8,7 +8,7 @@ from otspec.batch import _blocks, _rules, _running, _trees
 from otspec.batch._arguments import LOGITS, check_drafts, check_pair, check_places
 from otspec.batch._array_api.library import Array, Library, library_of, quietly
 from otspec.batch._array_api.warping import Settings
-from otspec.batch._arrays import one_library
+from otspec.batch._arrays import check_library
 from otspec.batch._from_logits.settings import settings_of, settings_of_both
 from otspec.warping import STEPS
 
@@ -83,7 +83,7 @@ def warp(
     with Numba, ``top_k`` and ``top_p`` sort only tokens near the border, elsewhere the vocabulary.
     """
     with quietly(logits):
-        one_library(logits=logits)
+        check_library(logits=logits)
         settings = settings_of("logits", logits, temperature, top_k, top_p, min_p, order)
         return _running.warped(logits, settings)
 
@@ -158,7 +158,7 @@ def from_logits(
         function = RULES[as_choice(rule, "rule", RULES)]
         known = as_flag(draft_probabilities, "draft_probabilities")
         given = {"draft_logits": draft_logits, "target_logits": target_logits}
-        one_library(**given, drafts=drafts, uniforms=uniforms)
+        check_library(**given, drafts=drafts, uniforms=uniforms)
         settings = settings_of_both(given, known, temperature, top_k, top_p, min_p, order)
         more = () if tree is None else (tree,)
         if not more and options.keys() <= {"mask", "grades", "checked"}:
