@@ -20,7 +20,8 @@ from otspec.conformance.cases.arrays import DTYPES
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Block, Kind, Tokens, Tree
-from otspec.conformance.cases.library import beside_texts, small_cases, text_cases
+from otspec.conformance.cases.library import small_cases
+from otspec.conformance.cases.text_cases import beside_texts, text_cases
 from otspec.conformance.evidence.evidence import LARGEST, requirement_of
 from otspec.conformance.evidence.statistics import text_statistics
 from otspec.conformance.evidence.trial import Tested, tried

@@ -9,9 +9,10 @@ from otspec._base import arguments
 from otspec.blocks.policies import Policy
 from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form, Named, as_reserved
 from otspec.conformance.cases.calling import Verifier
+from otspec.conformance.cases.engine_tasks import engine_tasks
 from otspec.conformance.cases.kinds import as_kind
 from otspec.conformance.cases.ruled import Maker, as_maker, law_asked_for
-from otspec.conformance.cases.tasks import beside_tasks, engine_tasks, followable, kernel_tasks
+from otspec.conformance.cases.tasks import beside_tasks, followable, kernel_tasks
 from otspec.conformance.evidence.case_by_case import COARSE, Check
 from otspec.conformance.keyed import Plain, keyed
 from otspec.conformance.report.certificate import settings_of

@@ -14,8 +14,9 @@ from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import UNKNOWN, Sample
 from otspec.conformance.cases.generated import DrawnToken, Texts
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.library import cases_of, text_cases
+from otspec.conformance.cases.library import cases_of
 from otspec.conformance.cases.tasks import Task, kernel_tasks
+from otspec.conformance.cases.text_cases import text_cases
 from otspec.conformance.evidence.batches import KernelBatches, long_call
 from otspec.conformance.evidence.case_by_case import without_lengths
 from otspec.conformance.evidence.evidence import Requirement
@@ -29,6 +30,7 @@ from otspec.conformance.keyed import PROBED, Keyed, Plain, Rows
 from otspec.conformance.report.report import Finding, Report, Tried
 
 ROWS, FEW_ROWS = 32, 8  # rows of a case, and of one in the large vocabulary
+SINGLE_ROWS = 64  # calls of one row
 STREAMS, FEW_STREAMS = 16, 4  # pairs of a seed and a beginning, in the same order
 SEEDS = (0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1)
 """The ends of the ranges that numbers of 31, 32 and 63 bits have; other seeds are between."""
@@ -147,7 +149,7 @@ class SameSeed(Frozen):
         if self.mode == "exact":
             samples = [_enumerated(task)]
         elif task.batches is SingleRows:
-            samples = [task.kind.draw(task.case, 1, rng) for _ in range(FEW_ROWS)]
+            samples = [task.kind.draw(task.case, 1, rng) for _ in range(SINGLE_ROWS)]
         elif issubclass(task.batches, OddRows):
             sizes = sorted(set(task.batches.sizes))
             samples = [task.kind.draw(task.case, rows, rng) for rows in sizes]

@@ -243,7 +243,7 @@ def test_one_row_has_its_own_seed_and_beginning():
     [
         ({}, [32]),
         ({"large": True}, [8]),
-        ({"batches": SingleRows}, [1] * 8),
+        ({"batches": SingleRows}, [1] * 64),
         ({"before": 100}, [200]),
         ({"before": 5_000}, [9_096]),
     ],

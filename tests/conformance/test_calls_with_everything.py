@@ -1,5 +1,7 @@
 """Calls of certain numbers of rows have settings, masks, fewer drafts and models of their own."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from small_verifiers import drawn
@@ -8,21 +10,28 @@ from otspec import batch
 from otspec.conformance.cases.arrays import Form
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.kinds import Block, Tokens
+from otspec.conformance.cases.ruled import as_maker
 from otspec.conformance.cases.tasks import kernel_tasks
 from otspec.conformance.cases.warping import Warped
+from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.case_by_case import Check
-from otspec.conformance.evidence.dependence import DraftlessPairs, WarpedPairs
+from otspec.conformance.evidence.dependence import (
+    DraftlessCallPairs,
+    DraftlessPairs,
+    WarpedCallPairs,
+    WarpedPairs,
+)
 from otspec.conformance.evidence.sizes import FewRows, OddRows, SingleRows
 
 ENTRIES = 64
 
 
-def findings(verify, kind, chosen):
+def findings(verify, kind, chosen, rule=None):
     """Check a verifier on the first task, and on those that are chosen."""
     first, *tasks = kernel_tasks(Verifier(verify, Form()), kind, 67, ENTRIES)
     tasks = [task for task in tasks if chosen(task)]
     assert tasks
-    whole = Check((first, *tasks), kind.name, "kernel", None, 0.05, 1e-6, 1e-6, 10**9, 0, 0.1)
+    whole = Check((first, *tasks), kind.name, "kernel", rule, 0.05, 1e-6, 1e-6, 10**9, 0, 0.1)
     return {finding.case for finding in whole.run(lambda *_: None).findings}
 
 
@@ -123,7 +132,148 @@ def test_corrections_after_several_distinct_drafts_come_in_calls_of_a_few_rows()
         return found.token
 
     kind = Tokens(3, "without-replacement")
-    assert findings(corrected, kind, of(FewRows)) == {"a few rows in each call"}
+    assert "a few rows in each call" in findings(corrected, kind, of(FewRows))
+
+
+ALL_CALLS = {
+    "one": {1}, "a few": {*range(2, 8)}, "31 to 255": {31, 63, 127, 255}, "many": {2 * ENTRIES},
+}  # fmt: skip
+SIZES = {SingleRows: "one", FewRows: "a few", OddRows: "31 to 255", KernelBatches: "many"}
+
+
+def in_calls(*names):
+    """Return the tasks of calls of certain numbers of rows, and of very many."""
+    long = "many" in names
+    return lambda task: SIZES.get(task.batches) in names and bool(task.before) == long
+
+
+def rows_of(name, given):
+    return len(given) in ALL_CALLS[name]
+
+
+@pytest.mark.parametrize("name", ALL_CALLS)
+def test_greedy_rows_are_in_calls_of_all_numbers_of_rows(name):
+    def sampled(given, _):
+        if rows_of(name, given["logits"]):
+            given["temperatures"] = np.where(given["temperatures"] == 0, 1, given["temperatures"])
+
+    assert findings(warping(sampled), Tokens(1), in_calls(name))
+    assert not findings(warping(lambda *_: None), Tokens(1), in_calls(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "forgotten"),
+    [
+        # In calls of very many rows twice as much is to be wrong, which a temperature is not.
+        *product(ALL_CALLS, ["top_p"]), *product(["one", "a few", "31 to 255"], ["temperature"]),
+    ],
+)  # fmt: skip
+def test_each_setting_of_a_call_is_in_calls_of_all_numbers_of_rows(name, forgotten):
+    def verify(draft, target_logits, drafts, temperature, top_p, rng):
+        given = {"temperature": temperature, "top_p": top_p}
+        if rows_of(name, draft):
+            given[forgotten] = 1.0
+        target = batch.warp(target_logits, **given)
+        return batch.maximal_coupling(draft, target, drafts, rng.random((len(draft), 2))).token
+
+    assert findings(verify, Tokens(1), in_calls(name))
+
+
+@pytest.mark.parametrize("name", ALL_CALLS)
+def test_a_rest_of_several_tokens_follows_three_drafts_in_calls_of_all_numbers_of_rows(name):
+    """The likeliest of what is left is the correction there."""
+
+    def verify(draft, target, drafts, rng):
+        left, token = target.astype(float), np.full(len(draft), -1)
+        for slot in range(drafts.shape[1]):
+            rows, its = np.arange(len(draft)), drafts[:, slot]
+            keeps = rng.random(len(draft)) * draft[rows, its] < left[rows, its]
+            token = np.where((token < 0) & keeps, its, token)
+            left = np.maximum(left - draft, 0)
+            left /= np.maximum(left.sum(axis=1, keepdims=True), 1e-300)
+        own = drawn(left, rng.random(len(draft)))
+        if rows_of(name, draft):
+            own = np.argmax(left, axis=1)
+        return np.where(token < 0, own, token)
+
+    assert findings(verify, Tokens(3), in_calls(name))
+    others = [each for each in ALL_CALLS if each not in (name, "many")]
+    assert not findings(verify, Tokens(3), in_calls(*others))
+
+
+def test_the_largest_probability_of_a_row_is_not_that_of_a_whole_call():
+    def verify(draft, target_logits, drafts, min_p, rng):
+        target = batch.warp(target_logits)
+        kept = np.where(target >= min_p * target.max(), target, 0)
+        target = kept / kept.sum(axis=1, keepdims=True)
+        return batch.maximal_coupling(draft, target, drafts, rng.random((len(draft), 2))).token
+
+    assert findings(verify, Tokens(1), in_calls("31 to 255"))
+
+
+@pytest.mark.parametrize("name", ["a few", "31 to 255"])
+def test_rows_of_a_call_have_other_numbers_of_drafts_or_all_none(name):
+    def answered(wrong):
+        def verify(draft, target, drafts, lengths, rng):
+            uniforms = rng.random((len(draft), drafts.shape[1] + 1))
+            mask = np.arange(drafts.shape[1]) < lengths[:, None]
+            if wrong == "longest" and rows_of(name, draft):  # what comes after a whole block
+                rows = np.arange(len(draft))
+                target = target.copy()
+                target[rows, lengths] = target[rows, lengths.max()]
+            found = batch.token_verification(draft, target, drafts, uniforms, mask=mask)
+            if wrong == "none" and rows_of(name, draft) and not lengths.any():
+                return found.length, np.argmax(target[:, 0], axis=1)
+            return found.length, found.token
+
+        return verify
+
+    assert findings(answered("longest"), Block.of_length(2), in_calls(name))
+    assert findings(answered("none"), Block.of_length(2), in_calls(name))
+    assert not findings(answered(""), Block.of_length(2), in_calls(name))
+
+
+@pytest.mark.parametrize("name", ["one", "a few", "31 to 255"])
+def test_what_a_rule_accepts_is_told_in_calls_of_all_numbers_of_rows(name):
+    def verify(draft, target, drafts, rng):
+        uniforms = rng.random((len(draft), drafts.shape[1] + 1))
+        found = batch.recursive_rejection(draft, target, drafts, uniforms)
+        index = np.where(found.accepted, found.index, -1)
+        return found.token, np.full_like(index, -1) if rows_of(name, draft) else index
+
+    rule = as_maker("recursive-rejection", "tokens")
+    assert findings(verify, Tokens(2), in_calls(name), rule)
+    assert not findings(verify, Tokens(2), in_calls(name))
+
+
+@pytest.mark.parametrize("batches", [DraftlessCallPairs, WarpedCallPairs])
+def test_calls_that_share_numbers_without_drafts_or_with_settings_are_found(batches):
+    class Shared:
+        """Each two calls have the same numbers where none is drafted, or with a temperature."""
+
+        def __init__(self):
+            self.calls = 0
+
+        def numbers(self, rows, rng, wrong):
+            self.calls += 1
+            own = np.random.default_rng(self.calls // 2) if wrong else rng
+            return own.random((rows, 2))
+
+    class Draftless(Shared):
+        def __call__(self, draft, target, drafts, lengths, rng):
+            numbers = self.numbers(len(draft), rng, not lengths.any())
+            mask = lengths[:, None] > 0
+            answer = batch.maximal_coupling(draft, target, drafts, numbers, mask=mask)
+            return answer.token
+
+    class Warped(Shared):
+        def __call__(self, draft, target_logits, drafts, temperature, rng):
+            numbers = self.numbers(len(draft), rng, temperature != 1)
+            target = batch.warp(target_logits, temperature=temperature)
+            return batch.maximal_coupling(draft, target, drafts, numbers).token
+
+    wrong = {DraftlessCallPairs: Draftless, WarpedCallPairs: Warped}[batches]()
+    assert findings(wrong, Tokens(1), of(batches)) == {batches.between}
 
 
 def test_settings_come_with_three_distinct_drafts_with_corrections_and_with_pairs_of_rows():

@@ -17,8 +17,8 @@ from otspec.conformance.cases.library import (
     cases_of,
     needs_lengths,
     small_cases,
-    text_cases,
 )
+from otspec.conformance.cases.text_cases import text_cases
 from otspec.conformance.cases.warping import neutral
 
 KINDS = {"tokens": Tokens(3), "block": Block.of_length(2), "tree": Tree((-1, -1, 0, 1))}

@@ -7,7 +7,7 @@ import pytest
 
 from otspec import batch
 from otspec.conformance import check
-from otspec.conformance.evidence.sizes import RowsBeside
+from otspec.conformance.evidence.sizes import RowsApart, RowsBeside
 from tests.conformance.small_verifiers import (
     drafts_backwards,
     drawn,
@@ -30,7 +30,7 @@ def test_a_residual_that_is_not_the_residual_shows_in_the_law_of_the_output():
     assert not report.passed
     # All but the first are those of two steps, of many tokens and of two rows.
     laws = {"law of the output", "law of the first token", "law of the first token, by tokens"}
-    rows = {f"joint law of {way}" for way in RowsBeside.ways}
+    rows = {f"joint law of {way}" for way in (*RowsBeside.ways, *RowsApart.ways)}
     assert statistics(report) <= laws | rows
     first = report.findings[0]
     assert first.statistic == "law of the output"

@@ -10,7 +10,7 @@ from otspec.conformance import check
 from otspec.conformance.cases.cases import prompted
 from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Block
-from otspec.conformance.cases.library import beside_texts, text_cases
+from otspec.conformance.cases.text_cases import beside_texts, text_cases
 from otspec.conformance.faults import FAULTS, RIGHT_RULES, Machine, joint_law
 from tests.support.docs_scripts import script
 
@@ -55,7 +55,9 @@ def test_garbage_that_is_looked_at_is_perhaps_padding(mode):
     report = check(token_alone, mode=mode, **QUICK | {"detect": 0.07})
     named = {(each.looks_like, each.perhaps) for each in report.findings if each.observed}
     assert named == {(PADDING, True)}
-    assert all("garbage" in each.case for each in report.findings)
+    # There is garbage behind drafts in calls of certain numbers of rows, too.
+    names = "garbage", "in each call", "up to eight apart"
+    assert all(any(name in each.case for name in names) for each in report.findings)
 
 
 def test_blocks_and_trees_with_padding_are_named():

@@ -11,7 +11,7 @@ from otspec.chance import law_of
 from otspec.conformance.cases.cases import memoryless
 from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
-from otspec.conformance.cases.library import text_cases
+from otspec.conformance.cases.text_cases import text_cases
 from otspec.conformance.faults import FAULTS, RIGHT_RULES, Machine, joint_law, rules_of
 from otspec.conformance.faults import two_faults as two_faults_module
 from otspec.conformance.faults.base import faults_of

@@ -13,6 +13,7 @@ from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.library import needs_lengths, small_cases
 from otspec.conformance.cases.tasks import MOST_DRAFTED, _too_many, followable, kernel_tasks
 from otspec.conformance.cases.warping import Warped
+from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.exact_check import drafted_ways
 from otspec.conformance.faults import FAULTS, RIGHT_RULES
 from otspec.conformance.faults.base import faults_of, joint_law
@@ -97,7 +98,10 @@ def test_drafts_are_many_from_1000_on(kind, symbols, uneven, many):
 
 def test_settings_are_all_tried_on_some_case():
     def settings(tasks):
-        return {repr(task.case.settings) for task in tasks if isinstance(task.case, Warped)}
+        # Calls of certain numbers of rows are not followed.
+        usual = (task for task in tasks if task.batches is KernelBatches and not task.before)
+        cases = [task.case for task in usual]
+        return {repr(case.settings) for case in cases if isinstance(case, Warped)}
 
     every = kernel_tasks(Verifier(warping, Form()), TWO_LEVELS, 101, 64)
     assert settings(followable(every)) == settings(every)

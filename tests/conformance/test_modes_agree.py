@@ -17,13 +17,12 @@ from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.generated import DrawnToken, Texts
 from otspec.conformance.cases.kinds import Tokens
 from otspec.conformance.cases.library import (
-    beside_texts,
     cases_of,
     needs_lengths,
     small_cases,
-    text_cases,
 )
 from otspec.conformance.cases.tasks import Task
+from otspec.conformance.cases.text_cases import beside_texts, text_cases
 from otspec.conformance.engines import TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.evidence import Evidence, requirement_of

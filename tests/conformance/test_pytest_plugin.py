@@ -76,7 +76,7 @@ def test_options_hold_where_a_test_does_not_say_otherwise(outcome):
     result = outcome(PASSES, options=(*little, "--otspec-coarse=0.6"))
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["undecided: not looked at closely enough; *", "What to do:"])
-    result = outcome(PASSES.replace("**SMALL", "budget=200000, **SMALL"), options=(*little, "-s"))
+    result = outcome(PASSES.replace("**SMALL", "budget=300000, **SMALL"), options=(*little, "-s"))
     result.assert_outcomes(passed=1)
     assert "detectable 1.0" in result.stdout.str()
 

@@ -91,45 +91,43 @@ def test_rows_that_have_their_own_pass(kind):
 
 
 def test_two_rows_have_the_product_of_their_laws():
-    """A third of the rows has each of three turns of the weights 1, 4 and 5 of ten."""
+    """A third of the rows has each of three turns of two rows of weights."""
     (case,) = in_calls(Tokens(1), "a case", uneven=False)
-    weights = [
-        [Fraction(turned, 30) for turned in row] for row in ((1, 4, 5), (5, 1, 4), (4, 5, 1))
-    ]
-    first = [*np.ravel(weights)]
+    turns = (1, 4, 5, 6), (216, 1, 64, 125), (5, 6, 1, 4)
+    first = [Fraction(weight, 3 * sum(row)) for row in turns for weight in row]
     (law,) = RowsBeside.statistics(Tokens(1), case)
     assert law.expected.tolist() == pytest.approx(
         [*(float(one * two) for one, two in product(first, repeat=2)), 0], rel=1e-15
     )
-    assert law.labels[12] == "token 1 of pair 0, then token 0 of pair 1"
+    assert law.labels[16] == "token 1 of pair 0, then token 0 of pair 1"
     assert law.labels[-1] == "a token of probability 0"
     assert law.samples == 5
 
 
 @pytest.mark.parametrize("batches", [RowsBeside, FewBeside])
 def test_one_pair_of_each_two_places_is_counted_in_each_call(batches):
-    """The verifier says which row it is, by its remainder by 3."""
+    """The verifier says which row it is, by its remainder by 4."""
     rows = []
 
     def verify(draft, target, drafts, rng):
         rows.append(len(drafts))
-        return np.arange(len(drafts)) % 3
+        return np.arange(len(drafts)) % 4
 
     made = Verifier(verify, Form())
     (case,) = in_calls(Tokens(1), "a case", uneven=False)
     counts = batches(made, Tokens(1), case, made.randomness(0), np.random.default_rng(0))(24)
     assert rows == [*batches.sizes * 4][:24]
-    seen = counts.reshape(5, 10, 10)
+    seen = counts.reshape(5, 13, 13)
     assert seen[:, -1].sum() == seen[:, :, -1].sum() == 0
-    tokens = seen[:, :9, :9].reshape(5, 3, 3, 3, 3).sum(axis=(1, 3))
-    wanted = np.zeros((5, 3, 3), dtype=int)
+    tokens = seen[:, :12, :12].reshape(5, 3, 4, 3, 4).sum(axis=(1, 3))
+    wanted = np.zeros((5, 4, 4), dtype=int)
     for count in rows:
         border = max(1 << power for power in range(8) if 1 << power < count)
         tile = max(32 * times for times in range(8) if 32 * times < count)
         places = ((0, 1), (count - 2, count - 1), (0, count - 1), (border - 1, border),
                   ((tile - 1) % count, tile))  # fmt: skip
         for way, (one, two) in enumerate(places):
-            wanted[way, one % 3, two % 3] += 1
+            wanted[way, one % 4, two % 4] += 1
     assert (tokens == wanted).all()
 
 

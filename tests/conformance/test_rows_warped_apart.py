@@ -7,8 +7,8 @@ from text_engines import BlockEngine
 from otspec.batch import warp
 from otspec.conformance import check
 from otspec.conformance.cases.arrays import Form
+from otspec.conformance.cases.engine_tasks import engine_tasks
 from otspec.conformance.cases.kinds import Block
-from otspec.conformance.cases.tasks import engine_tasks
 from otspec.conformance.cases.warping import Warped
 
 SMALL = {"mode": "pipeline", "vocabulary": 101, "detect": 0.2, "coarse": 0.6, "entries": 64}

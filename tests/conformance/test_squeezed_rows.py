@@ -35,12 +35,19 @@ def emitted(draft, target, drafts, rng):
     return np.where(places == length[:, None], last[:, None], known)
 
 
+def with_an_axis(draft, target, drafts, rng):
+    uniforms = rng.random((len(drafts), drafts.shape[1] + 1))
+    length, last = batch.block_verification(draft, target, drafts, uniforms)
+    return length, last[:, None]
+
+
 FORMS = {
     "a token": (lambda *given: token(*given).token.squeeze(), {"kind": "tokens"}),
     "a token and an index": (
         lambda *given: squeezed(token(*given)[::2]),
         {"kind": "tokens", "rule": "recursive-rejection"},
     ),
+    "a length and tokens with an axis more": (with_an_axis, {"kind": "block"}),
     "emitted tokens": (lambda *given: emitted(*given).squeeze(), {"kind": "block"}),
     "one text": (
         lambda *given: BlockEngine()(*given).squeeze(),

@@ -12,13 +12,12 @@ import pytest
 from otspec.conformance.cases.generated import HISTORIES, history_case
 from otspec.conformance.cases.kinds import Block, Tokens
 from otspec.conformance.cases.library import (
-    beside_texts,
     cases_of,
     plain_cases,
     settings_cases,
-    text_cases,
 )
 from otspec.conformance.cases.settings import ALLOWED, SETTINGS
+from otspec.conformance.cases.text_cases import beside_texts, text_cases
 from otspec.conformance.faults import RIGHT_RULES, joint_law
 from otspec.conformance.faults.base import faults_of
 from otspec.conformance.vectors.vectors import reference_vectors

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from each_case import each
 
-from otspec.conformance.cases import library
+from otspec.conformance.cases import library, text_cases
 from otspec.conformance.cases.cases import memoryless, remembering
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 
@@ -118,8 +118,8 @@ def test_rows_at_the_edges_of_floats():
     "found,wanted",
     [
         (lambda: library.TABLES, TABLES),
-        (lambda: library.TEXTS, TEXTS),
-        (lambda: {"beside": library.BESIDE}, {"beside": (PAIR, OTHER)}),
+        (lambda: text_cases.TEXTS, TEXTS),
+        (lambda: {"beside": text_cases.BESIDE}, {"beside": (PAIR, OTHER)}),
         (
             lambda: {"shared": [(row,) for row in library.SHARED]},
             {"shared": ("4 4 1 1 / 10", "1 1 4 4 / 10")},
@@ -217,8 +217,8 @@ def test_the_plain_case_of_a_kind_and_its_batch_of_several():
 @each("length,prompts", [(3, [2] * 5 + [3] * 3), (4, [2] * 5 + [1] * 3), (6, [1] * 8)])
 def test_texts_begin_with_each_symbol_if_they_are_few(length, prompts):
     """Of two symbols and five steps there are 2⁶ texts, of three 3⁶."""
-    cases = library.text_cases(length, 8)
+    cases = text_cases.text_cases(length, 8)
     assert [case.variants for case in cases[:8]] == prompts
     assert [case.vocabulary for case in cases[8:]] == [8, 8, 8]
-    other = library.beside_texts()
+    other = text_cases.beside_texts()
     assert (other.variants, other.other) == (3, 2)

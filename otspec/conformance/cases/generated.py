@@ -11,7 +11,7 @@ from otspec._base import Array, IntArray
 from otspec.conformance.cases.cases import Answer, Case, integers, named, prompted, symbols_of
 from otspec.conformance.cases.drafting import Sample, drafted
 from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.library import TEXTS
+from otspec.conformance.cases.text_cases import TEXTS
 
 _PARTS = ("token", "drafts", "index")
 

@@ -1,6 +1,7 @@
 """What is verified: drafts of one token, a block, or a tree; and reading what a verifier says."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -197,9 +198,10 @@ class Block(Tree):
     def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
         """Read the kept length and the token after it, or emitted tokens with −1 behind."""
         size = len(sample.drafts)
-        one_row = np.shape(answer) == (len(self.parents) + 1,) and size == 1
-        if not isinstance(answer, tuple) and (one_row or np.ndim(answer) == 2):
-            answer = self._emitted(np.asarray(answer), sample)
+        if not isinstance(answer, tuple | Mapping):
+            one_row = np.shape(answer) == (len(self.parents) + 1,) and size == 1
+            if one_row or np.ndim(answer) == 2:
+                answer = self._emitted(np.asarray(answer), sample)
         given = named(answer, ("length", "token"))
         kept = integers(given["length"], (size,), "length")
         outside = (kept < 0) | (kept > sample.lengths)

@@ -16,7 +16,6 @@ from otspec.conformance.cases.cases import (
     embedded,
     memoryless,
     mixed,
-    prompted,
     remembering,
     spread,
 )
@@ -29,8 +28,6 @@ LOGITS = np.array([2.0, 1.0, 0.0, -1.5])  # of the cases of extreme temperatures
 COLD = tuple(np.exp(LOGITS / 0.05 - 40))  # weights from 1 down to 4e-31, at temperature 0.05
 WARM = tuple(np.exp(LOGITS / 20))  # nearly equal weights, at temperature 20
 ULP = 2.0**-24  # between two float32 numbers just below 1/4 and 1/2, and less
-
-MOST_TEXTS = 100  # most texts over several steps that are told apart, if there is a choice
 
 ROWS = {  # weights of draft and target, by what is hard about them
     "all positive": ((4, 2, 1, 1), (1, 2, 4, 1)),
@@ -102,38 +99,6 @@ BEHIND_WORDS = {"same": "", "garbage": ", garbage behind them", "nan": ", NaN be
 BORDERS = ((31, 32), (127, 128), (255, 256), (1023, 1024), (32_767, 32_768), (65_535, 65_536))
 """Tokens beside the borders of warps, blocks and 16 bits, of which the large cases have two."""
 
-TEXTS = {  # texts over several steps: the rows after each symbol
-    "rows that depend on the text": (((3, 1), (1, 2)), ((1, 2), (2, 1))),
-    "draft and target alike": (((2, 1), (1, 3)), ((2, 1), (1, 3))),
-    "drafts that are mostly rejected": (((9, 1), (2, 8)), ((1, 9), (8, 2))),
-    "nearly certain, and drafts more so": (((97, 3), (1, 24)), ((19, 1), (1, 9))),
-    "a token that is never drafted, and one that is never said": (
-        ((1, 0), (2, 1)),
-        ((2, 1), (0, 1)),
-    ),
-    # What is wrong in the draw of a correction alone, or in a second correction, shows here.
-    "corrections to two tokens": (
-        ((2, 9, 13), (1, 9, 10), (13, 3, 3)),
-        ((5, 13, 8), (1, 24, 25), (2, 4, 13)),
-    ),
-    # Traversal verification of distinct drafts seldom has a correction to two tokens elsewhere.
-    "corrections after two distinct drafts": (
-        ((25, 5, 17), (16, 10, 1), (14, 3, 21)),
-        ((6, 20, 25), (13, 19, 11), (22, 18, 2)),
-    ),
-    # The first row shows one random number for two siblings.
-    "three symbols, some forbidden": (
-        ((13, 0, 3), (1, 2, 1), (3, 1, 0)),
-        ((5, 20, 7), (0, 3, 1), (1, 1, 2)),
-    ),
-}
-
-BESIDE = (
-    ((2, 1, 0, 0), (1, 3, 0, 0), *[(0, 0, 2, 1)] * 2),
-    ((1, 2, 0, 0), (5, 2, 0, 0), *[(0, 0, 1, 3)] * 2),
-)
-"""Texts say the first two symbols, or the last two, whose rows are always the same."""
-
 
 def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
     """Return the cases of a kind: small ones, and each again in a large vocabulary."""
@@ -148,9 +113,15 @@ def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
         large.append(among(small[0], even))  # a multiple of all blocks: none is left over
     # Other laws of siblings of symbols are no such laws of tokens.
     dense = [spread(small[0], vocabulary)] if kind.law == "iid" else []
-    special = [case for case in small if case.name in BESIDE_OTHERS]
-    several = [mixed("rows of a batch of which some are certain", special)] if special else []
+    several = certain_cases(kind, "rows of a batch of which some are certain", uneven)
     return [*small, *several, *taken_cases(kind, many_symbols(kind), uneven), *large, *dense]
+
+
+def certain_cases(kind: Kind, name: str, uneven: bool) -> list[Case]:
+    """Return the case of rows of which some are certain, if any is taken."""
+    pairs = ROWS | MORE_ROWS
+    rows = taken_cases(kind, (memoryless(each, *pairs[each]) for each in BESIDE_OTHERS), uneven)
+    return [mixed(name, rows)] if rows else []
 
 
 def many_symbols(kind: Kind) -> list[Case]:
@@ -230,25 +201,33 @@ def among(case: Case, vocabulary: int, turn: int = 0) -> Case:
 def in_calls(
     kind: Kind, name: str, uneven: bool, wanted: Sequence[str] = (), *, pairs: int = 3
 ) -> list[Case]:
-    """Return the case of calls of certain numbers of rows, if it is taken.
+    """Return the cases of calls of certain numbers of rows that are taken: one for each setting.
 
     Rows, if of several pairs, and their places have other models, lengths, settings and masks.
     """
-    # The likelier a draft is, the less it is wanted; in some rows all drafts are kept.
-    n = 3 if kind.law == "iid" else max(3, 2 * max(map(len, children_of(kind.parents))))
-    weights = 3 ** np.arange(n)[::-1], (1, *range(4, n + 3))
-    turns = np.array([np.roll(weights, turn, axis=1) for turn in range(pairs + n)])
+    # The likelier a draft is, the less it is wanted; in some rows all drafts are kept. Rows have
+    # other largest probabilities, and what no draft of a row is may be said instead.
+    n = 4 if kind.law == "iid" else max(4, 2 * max(map(len, children_of(kind.parents))))
+    draft, target = (*3 ** np.arange(n - 1)[::-1], 0), np.array([1, *range(4, n + 3)])
+    twice = np.array([(draft, target), (draft, target**3)])
+    turns = np.array([np.roll(twice[turn % 2], turn, axis=1) for turn in range(pairs + n)])
     tables = [turns[turn : turn + n + 1].swapaxes(0, 1) for turn in range(pairs)]
     tables[-1] = tables[-1][[1, 1]] if pairs > 1 else tables[-1]
     case = mixed(name, [remembering("", *pair) for pair in tables])
     case = replace(case, uneven=True, behind="garbage") if uneven else case
     taken = taken_cases(kind, [case], uneven)
-    return [taken_with_settings(kind, each, uneven, wanted) for each in taken]
+    return [own for each in taken for own in taken_with_settings(kind, each, uneven, wanted)]
 
 
-def taken_with_settings(kind: Kind, case: Case, uneven: bool, wanted: Sequence[str]) -> Case:
+def taken_with_settings(
+    kind: Kind, case: Case, uneven: bool, wanted: Sequence[str], *, one: bool = False
+) -> list[Case]:
     """Return a case with settings and masks as far as they are asked for, and it is taken."""
-    return with_settings(case, wanted, lambda made: bool(taken_cases(kind, [made], uneven)))
+
+    def taken(made: Case) -> bool:
+        return bool(taken_cases(kind, [made], uneven))
+
+    return with_settings(case, wanted, taken, one=one)
 
 
 def taken_cases(kind: Kind, cases: Iterable[Case], uneven: bool) -> list[Case]:
@@ -261,32 +240,6 @@ def needs_lengths(kind: Kind, case: Case) -> bool:
     most = max(map(len, children_of(kind.parents)))
     rows = case.draft.reshape(-1, case.n)
     return case.uneven or any(siblings_of(row, kind.law, most) < most for row in rows)
-
-
-@lru_cache
-def beside_texts() -> Case:
-    """Return the case of texts beside others, whose rows are known wherever they have got to."""
-    return replace(prompted("texts beside others", *BESIDE, 3), other=2)
-
-
-def text_cases(length: int, vocabulary: int) -> list[Case]:
-    """Return the cases of texts over several steps: small ones, and three in a large vocabulary."""
-    small = _small_texts(length)
-    large = [among(case, vocabulary, turn) for turn, case in enumerate((small[0], small[-1]))]
-    return [*small, *large, spread(small[0], vocabulary)]
-
-
-@lru_cache
-def _small_texts(length: int) -> tuple[Case, ...]:
-    """Return the small cases of texts, the same ones in each check: laws on them are kept."""
-
-    def prompts(n: int) -> int:
-        return n if n ** (length + 1) <= MOST_TEXTS else 1
-
-    return tuple(
-        prompted(name, draft, target, prompts(len(draft)))
-        for name, (draft, target) in TEXTS.items()
-    )
 
 
 def _places(n: int, vocabulary: int, turn: int) -> list[int]:

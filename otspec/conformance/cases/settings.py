@@ -40,21 +40,27 @@ MASKED: tuple[dict[str, Any], ...] = (
 )
 # In all orders these keep the same tokens, whatever the logits are.
 ANYWHERE: tuple[dict[str, Any], ...] = (
-    {"temperature": 0.25, "top_k": 2},
+    {"temperature": 2.0, "top_k": 2},
     {"temperature": 0.6},
     {"top_p": 0.6},
-    {"min_p": 0.37},
+    {"min_p": 0.54},
 )
 GREEDY = {"temperature": 0.0}  # for rows of a batch only: many engines have another function for it
 
 
-def engine_settings(wanted: Sequence[str], turn: int, logits: Array, vocabulary: int) -> list[Pair]:
+def engine_settings(
+    wanted: Sequence[str],
+    turn: int,
+    logits: Array,
+    vocabulary: int,
+    settings: Sequence[Mapping[str, Any]] = WARPINGS,
+) -> list[Pair]:
     """Return settings of each variant for an engine that asks for some; none if it asks for none.
 
     The variants of a case differ if it takes settings of rows, and some are greedy then.
     """
     each, shared, apart = asked(wanted)
-    tried = [*WARPINGS, *([GREEDY] if each else []), {}]
+    tried = [*settings, *([GREEDY] if each else []), {}]
     pairs: list[Pair] = []
     for variant, rows in enumerate(logits):
         at = turn + variant * each

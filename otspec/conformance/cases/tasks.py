@@ -2,25 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from otspec._base import Frozen, cached_property, children_of
 from otspec.conformance.cases import library
-from otspec.conformance.cases.arrays import Form, placed, plain
+from otspec.conformance.cases.arrays import placed
 from otspec.conformance.cases.calling import Verifier
-from otspec.conformance.cases.cases import Case, memoryless, narrowed, prompted
+from otspec.conformance.cases.cases import Case, memoryless, narrowed
 from otspec.conformance.cases.drafting import patterns
 from otspec.conformance.cases.generated import (
-    HISTORIES,
-    DrawnToken,
-    Texts,
     WithHistory,
-    history_case,
 )
-from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.settings import ALLOWED, engine_settings, words_of
-from otspec.conformance.cases.warping import Warped, shifted_logits, warped_by
-from otspec.conformance.engines import Engine, TextEngine, TokenEngine
+from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.cases.settings import ALLOWED
+from otspec.conformance.cases.warping import Warped
 from otspec.conformance.evidence.batches import (
     AmongTokens,
     BesideOthers,
@@ -31,15 +25,18 @@ from otspec.conformance.evidence.batches import (
 )
 from otspec.conformance.evidence.dependence import (
     CallPairs,
+    DraftlessCallPairs,
     DraftlessPairs,
     Pairs,
     RowPairs,
+    WarpedCallPairs,
     WarpedPairs,
 )
 from otspec.conformance.evidence.sizes import (
     FewBeside,
     FewRows,
     OddRows,
+    RowsApart,
     RowsBeside,
     SingleRows,
 )
@@ -51,13 +48,16 @@ MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbo
 SINGLE = "one row in each call"  # the name of a case
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
 MOST_GROSS = 0.15  # or from here on: two calls in three that share all numbers are farther off
-# Calls of certain numbers of rows, the names of their cases, and how many pairs of models.
-IN_CALLS: tuple[tuple[type[KernelBatches], str, int], ...] = (
-    (SingleRows, SINGLE, 1),
-    (FewRows, "a few rows in each call", 3),
-    (OddRows, "31 to 255 rows in each call", 3),
-    (FewBeside, "rows beside each other in calls of a few rows", 3),
-    (RowsBeside, "rows beside each other in calls of 31 to 255 rows", 3),
+IN_CALLS: tuple[tuple[type[KernelBatches], str], ...] = (
+    (SingleRows, SINGLE),
+    (FewRows, "a few rows in each call"),
+    (OddRows, "31 to 255 rows in each call"),
+)
+"""Calls of certain numbers of rows, and the names of their cases."""
+BESIDE: tuple[tuple[type[KernelBatches], str], ...] = (
+    (FewBeside, "rows beside each other in calls of a few rows"),
+    (RowsBeside, "rows beside each other in calls of 31 to 255 rows"),
+    (RowsApart, "rows up to eight apart in calls of many rows"),
 )
 SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
@@ -108,7 +108,7 @@ class Task(Frozen):
         """What only this case has, one of :data:`SPECIAL`; None if it is as small as may be."""
         past = isinstance(self.law, WithHistory)
         few = (self.batches is each for each in (SingleRows, FewRows, OddRows))
-        beside = issubclass(self.batches, RowsBeside)
+        beside = self.batches in (FewBeside, RowsBeside)
         there = (self.large, *few, beside, self.before > 0, past)
         return next((name for name, has in zip(SPECIAL, there, strict=True) if has), None)
 
@@ -123,7 +123,7 @@ class Task(Frozen):
             return min(2 * coarse, 1.0)
         if self.costly:
             return coarse
-        gross = issubclass(self.batches, (Pairs, BesideOthers, OddRows))
+        gross = issubclass(self.batches, (Pairs, BesideOthers, OddRows, RowsApart))
         return min(GROSS * detect, coarse / 2, MOST_GROSS) if gross else detect
 
     def placed(self, least: int, reserved: tuple[int, ...]) -> "Task":
@@ -154,23 +154,37 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     steps = [] if verifier.corrects else library.plain_cases(kind, uneven, "two steps")
     sized = [
         (case, each)
-        for each, words, pairs in IN_CALLS
-        for case in library.in_calls(kind, words, uneven, wanted, pairs=pairs)
+        for each, words in IN_CALLS
+        for case in (
+            *library.in_calls(kind, words, uneven, wanted, pairs=1 if each is SingleRows else 3),
+            *library.certain_cases(kind, f"{words}, of which some are certain", uneven),
+        )
+    ]
+    sized += [
+        (case, each)
+        for each, words in BESIDE
+        for case in library.in_calls(kind, words, uneven, wanted)[:1]
     ]
     far = library.in_calls(kind, "", uneven, wanted)
     shared = library.taken_cases(kind, [memoryless("shared", *library.SHARED)], uneven)
     unmasked = [name for name in wanted if name != ALLOWED]  # a mask leaves one likely token
-    changed = [library.taken_with_settings(kind, case, uneven, unmasked) for case in shared]
+    changed = [
+        own
+        for case in shared
+        for own in library.taken_with_settings(kind, case, uneven, unmasked, one=True)
+    ]
+    pairs: tuple[type[Pairs], ...] = DraftlessPairs, DraftlessCallPairs
     if not uneven:  # without drafts rows differ from those above, else by their settings
         changed = [case for case in changed if isinstance(case, Warped)]
+        pairs = WarpedPairs, WarpedCallPairs
     return [
-        *_cases(verifier, kind, [*cases, *warped, *library.large_settings(warped, vocabulary)]),
+        *tasks_of(verifier, kind, [*cases, *warped, *library.large_settings(warped, vocabulary)]),
         *(Task(verifier, kind, case, case, StepBatches) for case in steps),
-        *_pairs(verifier, kind, shared, DEPENDENT),
-        *_pairs(verifier, kind, changed, [DraftlessPairs if uneven else WarpedPairs]),
+        *pair_tasks(verifier, kind, shared, DEPENDENT),
+        *pair_tasks(verifier, kind, changed, pairs),
         *(Task(verifier, kind, case, case, each) for case, each in sized),
         *(Task(verifier, kind, case, case, AmongTokens, large=True) for case in dense),
-        *_long_calls(verifier, kind, far, vocabulary, entries),
+        *long_calls(verifier, kind, far, vocabulary, entries),
     ]
 
 
@@ -217,11 +231,12 @@ def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
     return [Task(verifier, kind, case, case, BesideRejected) for case in cases]
 
 
-def _cases(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
+def tasks_of(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
+    """Return the tasks of cases in calls of many rows."""
     return [Task(verifier, kind, case, case, large=case.vocabulary > case.n) for case in cases]
 
 
-def _pairs(
+def pair_tasks(
     verifier: Verifier, kind: Kind, cases: list[Case], pairs: Sequence[type[Pairs]]
 ) -> list[Task]:
     """Return the tasks of rows and calls that may depend on each other."""
@@ -229,75 +244,23 @@ def _pairs(
     return [Task(verifier, kind, case, case, each) for case, each in made]
 
 
-def _long_calls(
+def long_calls(
     verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int, entries: int
 ) -> list[Task]:
-    """Return the tasks of calls of very many rows, and of very many entries of each array."""
+    """Return the tasks of calls of very many rows, and of very many entries of each array.
+
+    The names of the cases, if any, come behind what the calls are.
+    """
+    least = {"tokens": 1, "texts": kind.length - 1}.get(kind.name, len(kind.parents))
+    few, many = min(MANY_ROWS, entries), -(-entries // (vocabulary * least))
+    wide = [(library.among(case, vocabulary), case.name) for case in cases[:1]]
     tasks = []
-    for case in cases:
-        least = {"tokens": 1, "texts": kind.length - 1}.get(kind.name, len(kind.parents))
-        wide = library.among(case, vocabulary)
-        for each, before, words in (
-            (case, min(MANY_ROWS, entries), "rows"),
-            (wide, -(-entries // (vocabulary * least)), "rows of many tokens"),
-        ):
-            count = sum(long_call(before))
-            named = replace(each, name=f"{count:,} {words} in one call")
+    for made, before, words in (
+        ([(case, case.name) for case in cases], few, "rows"),
+        (wide, many, "rows of many tokens"),
+    ):
+        for case, name in made:
+            called = f"{sum(long_call(before)):,} {words} in one call{name}"
+            named = replace(case, name=called)
             tasks.append(Task(verifier, kind, named, named, before=before))
     return tasks
-
-
-def engine_tasks(
-    function: Any, form: Form, kind: Kind, vocabulary: int, entries: int
-) -> list[Task]:
-    """Return the tasks of an engine that drafts and verifies."""
-    if isinstance(kind, Tokens):
-        engine: Engine = TokenEngine(function, form)
-        generated: Kind = DrawnToken(kind.k, kind.law)
-        cases = library.cases_of(generated, vocabulary, uneven=False)
-        differing = library.plain_cases(generated, uneven=False, pairs=None)
-        alike = memoryless("one pair for all rows", *library.ROWS["all positive"])
-        beside = []
-    else:
-        engine, generated = TextEngine(function, form), Texts(kind)
-        cases = library.text_cases(generated.length, vocabulary)
-        differing = cases[:1]
-        alike = prompted("one prompt for all rows", [(2, 1)] * 2, [(1, 2)] * 2, 1)
-        other = library.beside_texts()
-        beside = [Task(engine, generated, other, other, BesideOthers)]
-    sized = [(replace(differing[0], name=words), each) for each, words, _ in IN_CALLS[1:3]]
-    single = replace(alike, name=SINGLE)
-    tasks = [
-        *_pairs(engine, generated, [alike], DEPENDENT),
-        Task(engine, generated, single, single, SingleRows),
-        *_long_calls(engine, generated, differing, vocabulary, entries),
-        *_cases(engine, generated, cases),
-        *beside,
-        *(Task(engine, generated, case, case, each) for case, each in sized),
-    ]
-    return [
-        *(_warped(task, engine, turn) for turn, task in enumerate(tasks)),
-        *_histories(engine, generated),
-    ]
-
-
-def _histories(engine: Engine, kind: Kind) -> list[Task]:
-    """Return the tasks of texts whose target depends on all of the text before."""
-    tasks = []
-    for option, value in HISTORIES.items():
-        if option in engine.names and option in engine.wanted:
-            case, law = history_case(option)
-            tasks.append(Task(replace(engine, options={option: value}), kind, case, law))
-    return tasks
-
-
-def _warped(task: Task, engine: Engine, turn: int) -> Task:
-    """Return a task with as much of warping as an engine takes, and has only one meaning."""
-    case = task.case
-    logits = plain(engine.form.own(shifted_logits(case, "target"))).astype(float)
-    pairs = engine_settings(tuple(engine.wanted), turn, logits, case.vocabulary)
-    # Of tokens that share a symbol's probability warping leaves other shares.
-    if not pairs or case.sizes.max() > 1:
-        return task
-    law = replace(warped_by(case, pairs, logits), name=f"{case.name}, {words_of(pairs)}")
-    return replace(task, verifier=replace(engine, settings=law), law=law)

@@ -143,28 +143,42 @@ def warped_cases(
         yield _far()
 
 
-def with_settings(case: Case, wanted: Sequence[str], taken: Callable[[Case], bool]) -> Case:
-    """Return a case whose variants have settings and masks as far as a verifier asks for them.
+def with_settings(
+    case: Case, wanted: Sequence[str], taken: Callable[[Case], bool], *, one: bool = False
+) -> list[Case]:
+    """Return a case again with settings and masks as far as a verifier asks for them.
 
-    The last variant has none, if it takes some for each row. ``taken`` says what cases it takes.
+    There is a case for each setting of calls. Settings of rows are those of variants of one case,
+    of which one is greedy and the last has none. Where ``one``, only the first setting is there.
+    ``taken`` says what cases the verifier takes.
     """
-
-    def made(pair: Pair) -> Warped:
-        return _warped(case, [pair] * case.variants, mask=ALLOWED in wanted)
+    mask = ALLOWED in wanted
+    nothing: Pair = ({}, {})
+    each, _, _ = asked(wanted)
+    twice = _of_variants(case, 2 * case.variants)  # masks of two variants differ
 
     def fits(pair: Pair) -> bool:
-        left = made(pair)
+        left = _warped(twice, [pair] * twice.variants, mask=mask)
         return taken(left) and clear(left.masked, pair[0])
 
-    nothing: Pair = ({}, {})
-    pairs = [pair for pair in pairs_of(case, wanted, ANYWHERE) if fits(pair)]
-    if not pairs and ALLOWED not in wanted:
-        return case
-    pairs = pairs or [nothing]
-    apart = [pairs[0], pairs[-1], nothing]
-    each, _, _ = asked(wanted)
-    own = apart[: case.variants] if each else pairs[:1] * case.variants
-    return replace(_warped(case, own, mask=ALLOWED in wanted), name=case.name)
+    tried = (*ANYWHERE, GREEDY) if each and not one else ANYWHERE
+    pairs = [pair for pair in pairs_of(case, wanted, tried) if fits(pair)]
+    if not pairs and not mask:
+        return [case]
+    if one or not each:
+        chosen = pairs[:1] if one else pairs
+        made = [_warped(case, [it] * case.variants, mask=mask) for it in chosen or [nothing]]
+        return [replace(made[0], name=case.name), *made[1:]]
+    pairs.append(nothing)
+    several = _of_variants(case, max(case.variants, len(pairs)))
+    own = [pairs[variant % len(pairs)] for variant in range(several.variants)]
+    return [replace(_warped(several, own, mask=mask), name=case.name)]
+
+
+def _of_variants(case: Case, count: int) -> Case:
+    """Return a case of so many variants, which are those that it has in turn."""
+    which = np.arange(count) % case.variants
+    return replace(case, draft=case.draft[which], target=case.target[which])
 
 
 def _warped(small: Case, pairs: Sequence[Pair], mask: bool = False) -> Warped:

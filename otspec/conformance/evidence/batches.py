@@ -12,7 +12,7 @@ from otspec.conformance.cases.calling import Randomness, Verifier, copied, writt
 from otspec.conformance.cases.cases import Answer, Case, ImpossibleError
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, completed
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.library import MOST_TEXTS
+from otspec.conformance.cases.text_cases import MOST_TEXTS
 from otspec.conformance.evidence.statistics import (
     Statistic,
     TextsOnly,

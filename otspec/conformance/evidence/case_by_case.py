@@ -19,6 +19,7 @@ from otspec.conformance.cases.tasks import SPECIAL, Task
 from otspec.conformance.evidence.batches import BesideRejected, KernelBatches, Probed, probed
 from otspec.conformance.evidence.dependence import FRESH, Pairs
 from otspec.conformance.evidence.evidence import LARGEST, affordable, requirement_of
+from otspec.conformance.evidence.sizes import FewRows, OddRows, SingleRows
 from otspec.conformance.evidence.statistics import Statistic, joint_statistics
 from otspec.conformance.evidence.trial import (
     FaultError,
@@ -194,8 +195,8 @@ class Check(Frozen):
     def _tests(self, task: Task, alarm: float, most: int) -> list[Tested]:
         """Return the laws that a case is tested for, with at most so many samples."""
         laws: list[list[Statistic]] = [task.statistics]
-        alone = task.batches is KernelBatches
-        if self.maker is not None and alone and has_joint_law(task.kind, task.case):
+        told = task.batches in (KernelBatches, SingleRows, FewRows, OddRows)
+        if self.maker is not None and told and has_joint_law(task.kind, task.case):
             law = joint_law(self.maker, task.kind, task.case)
             laws.append(joint_statistics(task.kind, task.case, law))
         detect = task.wanted(self.detect, self.coarse)

@@ -129,23 +129,6 @@ class RowPairs(Pairs):
             yield more_agree(first[:, i], first[:, j], second[:, i], second[:, j])
 
 
-class WarpedPairs(RowPairs):
-    """The same of models that the verifier warps or masks."""
-
-    between = "rows of a call, with settings"
-
-
-class DraftlessPairs(RowPairs):
-    """The same of rows that have no drafts, and with settings."""
-
-    between = "rows of a call without drafts"
-
-    def frequent(self, size: int) -> Sample:
-        """Return the most frequent of so many drafts, none of which counts."""
-        sample = super().frequent(size)
-        return sample._replace(there=np.zeros_like(sample.there))
-
-
 class CallPairs(Pairs):
     """Whether calls depend on each other: any two of a series that are up to 64 apart."""
 
@@ -173,6 +156,37 @@ class CallPairs(Pairs):
             ways += [(one[:, :, i], one[:, :, j], two[:, :, i], two[:, :, j])]
         for answers in ways:
             yield more_agree(*(each.reshape(len(said), -1)[:, :size] for each in answers))
+
+
+class WarpedPairs(RowPairs):
+    """Rows of a call with models that the verifier warps or masks."""
+
+    between = "rows of a call, with settings"
+
+
+class WarpedCallPairs(CallPairs):
+    """Calls with such models."""
+
+    between = "calls, with settings"
+
+
+class _WithoutDrafts(Pairs):
+    def frequent(self, size: int) -> Sample:
+        """Return the most frequent of so many drafts, none of which counts."""
+        sample = super().frequent(size)
+        return sample._replace(there=np.zeros_like(sample.there))
+
+
+class DraftlessPairs(_WithoutDrafts, RowPairs):
+    """Rows of a call that have no drafts, and with settings."""
+
+    between = "rows of a call without drafts"
+
+
+class DraftlessCallPairs(_WithoutDrafts, CallPairs):
+    """Calls of such rows."""
+
+    between = "calls without drafts"
 
 
 def taken(drafts: Sample, rows: IntArray) -> Sample:

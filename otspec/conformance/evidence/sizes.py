@@ -1,12 +1,13 @@
 """Calls of one row, of a few, and of numbers of rows about those of tiles."""
 
+from collections.abc import Callable
 from itertools import cycle
 from typing import ClassVar
 
 import numpy as np
 
 from otspec._base import IntArray
-from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.cases import Answer, Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.evidence.batches import KernelBatches
@@ -15,23 +16,41 @@ from otspec.conformance.evidence.trial import FaultError
 
 
 class OddRows(KernelBatches):
-    """Calls of numbers of rows of which none is a multiple of a tile."""
+    """Calls of numbers of rows of which none is a multiple of a tile.
+
+    In every second round of calls all rows of a call have as many drafts.
+    """
 
     sizes: ClassVar[tuple[int, ...]] = (127, 255, 63, 31)
 
-    def __call__(self, size: int) -> IntArray:
-        """Return how often each mark came with each text."""
-        sizes, counts = cycle(self.sizes), []
-        while size > 0:
-            rows = min(size, next(sizes))
+    def answer(self, sample: Sample) -> Answer:
+        """Return what the verifier says of drafts, in calls of such numbers of rows."""
+        return self._in_calls(sample, super().answer)
+
+    def _texts(self, sample: Sample) -> Answer:
+        # What is handed on with corrections is that of one call.
+        corrects = self.verifier.corrects
+        return self._in_calls(sample, super()._texts) if corrects else super()._texts(sample)
+
+    def _in_calls(self, sample: Sample, answered: Callable[[Sample], Answer]) -> Answer:
+        answers: list[Answer] = []
+        begin, whole = 0, len(self.sizes)
+        while begin < len(sample.drafts):
+            rounds, turn = divmod(len(answers), whole)
+            end = begin + self.sizes[turn]
+            call = Sample(*(part[begin:end] for part in sample))
+            count = len(call.drafts)
+            if rounds % 2:
+                call = call._replace(there=np.repeat(call.there[:1], count, axis=0))
             try:
-                counts.append(super().__call__(rows))
+                answers.append(answered(call))
             except ValueError as error:  # such as a shape that is right for more rows
-                words = "one row" if rows == 1 else f"{rows} rows"
+                words = "one row" if count == 1 else f"{count} rows"
                 raise FaultError("impossible", f"in a call of {words} {error}") from error
-            size -= rows
-        total: IntArray = np.sum(counts, axis=0)
-        return total
+            begin = end
+        texts = np.concatenate([answer.texts for answer in answers])
+        marks = [answer.marks for answer in answers if answer.marks is not None]
+        return Answer(texts, np.concatenate(marks) if len(marks) == len(answers) else None)
 
 
 class SingleRows(OddRows):
@@ -41,15 +60,10 @@ class SingleRows(OddRows):
 
 
 class FewRows(OddRows):
-    """Calls of two to seven rows, all of which have as many drafts."""
+    """Calls of two to seven rows."""
 
     # About as many rows in calls of each size.
     sizes = (2, 3, 4, 5, 6, 7, 2, 3, 4, 2, 3, 6, 2, 5, 4, 2, 3, 7, 2)
-
-    def drawn(self, rows: int) -> Sample:
-        """Return drafts at the same places of each row."""
-        sample = super().drawn(rows)
-        return sample._replace(there=np.repeat(sample.there[:1], rows, axis=0))
 
 
 class RowsBeside(KernelBatches):
@@ -61,7 +75,7 @@ class RowsBeside(KernelBatches):
 
     sizes: ClassVar[tuple[int, ...]] = (31, 33, 64, 65, 127, 128, 129, 255)
     calls = sum(sizes) // len(sizes)
-    ways = (
+    ways: ClassVar[tuple[str, ...]] = (
         "first two rows",
         "last two rows",
         "first and last row",
@@ -76,17 +90,20 @@ class RowsBeside(KernelBatches):
 
     def __call__(self, size: int) -> IntArray:
         """Return how often tokens of two rows came together, of each two: one call for each."""
-        case, cells = self.case, self.case.variants * self.case.n + 1
+        cells = self.case.variants * self.case.n + 1
         counts = np.zeros((len(self.ways), cells, cells), dtype=np.int64)
         for _, rows in zip(range(size), cycle(self.sizes), strict=False):
-            sample = self.drawn(rows)
-            first = self.answer(sample).texts[:, 0]
-            said = np.where(first < case.n, sample.variants * case.n + first, cells - 1)
+            said = self.first_tokens(self.drawn(rows))
             tile, last = 1 << (rows - 1).bit_length() - 1, (rows - 1) // 32 * 32
             pairs = ((0, 1), (-2, -1), (0, -1), (tile - 1, tile), (last - 1, last))
             one, two = said[np.array(pairs)].T
             counts[np.arange(len(self.ways)), one, two] += 1
         return counts.reshape(1, -1)
+
+    def first_tokens(self, sample: Sample) -> IntArray:
+        """Return the pair of models and the first token of each row; the last for no token."""
+        n, first = self.case.n, self.answer(sample).texts[:, 0]
+        return np.where(first < n, sample.variants * n + first, self.case.variants * n)
 
 
 class FewBeside(RowsBeside):
@@ -94,3 +111,23 @@ class FewBeside(RowsBeside):
 
     sizes = (2, 3, 4, 5, 6, 7)
     calls = sum(sizes) // len(sizes)
+
+
+class RowsApart(RowsBeside):
+    """The same of all rows of long calls that are up to eight apart."""
+
+    calls = 2
+    farthest = 8
+    ways = tuple(f"rows {apart} apart" for apart in range(1, farthest + 1))
+
+    def __call__(self, size: int) -> IntArray:
+        """Return how often tokens of two rows came together, of each distance."""
+        sample = self.drawn(2 * (size + self.farthest))
+        said, cells = self.first_tokens(sample), self.case.variants * self.case.n + 1
+        counts = []
+        for apart in range(1, self.farthest + 1):
+            rows = np.arange(len(said) - apart)
+            first = rows[rows // apart % 2 == 0][:size]  # of no row are two pairs
+            both = said[first] * cells + said[first + apart]
+            counts.append(np.bincount(both, minlength=cells**2))
+        return np.concatenate(counts)[None]
