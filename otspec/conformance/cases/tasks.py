@@ -163,7 +163,7 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     sized += [
         (case, each)
         for each, words in BESIDE
-        for case in library.in_calls(kind, words, uneven, wanted)[:1]
+        for case in library.in_calls(kind, words, uneven, wanted, pairs=2)[:1]
     ]
     far = library.in_calls(kind, "", uneven, wanted)
     shared = library.taken_cases(kind, [memoryless("shared", *library.SHARED)], uneven)

@@ -1,7 +1,6 @@
 """Calls of one row, of a few, and of numbers of rows about those of tiles."""
 
 from collections.abc import Callable
-from itertools import cycle
 from typing import ClassVar
 
 import numpy as np
@@ -66,7 +65,7 @@ class FewRows(OddRows):
     sizes = (2, 3, 4, 5, 6, 7, 2, 3, 4, 2, 3, 6, 2, 5, 4, 2, 3, 7, 2)
 
 
-class RowsBeside(KernelBatches):
+class RowsBeside(OddRows):
     """Two rows of each call, which are side by side at its ends, or at borders of tiles.
 
     Their first tokens are independent, so that their joint law is known. It is another where one
@@ -90,20 +89,15 @@ class RowsBeside(KernelBatches):
 
     def __call__(self, size: int) -> IntArray:
         """Return how often tokens of two rows came together, of each two: one call for each."""
-        cells = self.case.variants * self.case.n + 1
-        counts = np.zeros((len(self.ways), cells, cells), dtype=np.int64)
-        for _, rows in zip(range(size), cycle(self.sizes), strict=False):
-            said = self.first_tokens(self.drawn(rows))
-            tile, last = 1 << (rows - 1).bit_length() - 1, (rows - 1) // 32 * 32
-            pairs = ((0, 1), (-2, -1), (0, -1), (tile - 1, tile), (last - 1, last))
-            one, two = said[np.array(pairs)].T
-            counts[np.arange(len(self.ways)), one, two] += 1
-        return counts.reshape(1, -1)
-
-    def first_tokens(self, sample: Sample) -> IntArray:
-        """Return the pair of models and the first token of each row; the last for no token."""
-        n, first = self.case.n, self.answer(sample).texts[:, 0]
-        return np.where(first < n, sample.variants * n + first, self.case.variants * n)
+        sizes = np.resize(self.sizes, size)
+        said, begin = first_tokens(self, self.drawn(int(sizes.sum()))), np.cumsum(sizes) - sizes
+        tile = 1 << np.frexp(sizes - 1)[1] - 1  # the largest power of 2 that is less
+        last = (sizes - 1) // 32 * 32
+        ends = np.array([(0, 1), (-2, -1), (0, -1)])
+        places = np.stack(
+            [*ends[:, :, None] % sizes, (tile - 1, tile), ((last - 1) % sizes, last)]
+        )  # (ways, 2, calls)
+        return counted_pairs(self.case, said[begin + places])
 
 
 class FewBeside(RowsBeside):
@@ -113,21 +107,39 @@ class FewBeside(RowsBeside):
     calls = sum(sizes) // len(sizes)
 
 
-class RowsApart(RowsBeside):
+class RowsApart(KernelBatches):
     """The same of all rows of long calls that are up to eight apart."""
 
     calls = 2
     farthest = 8
-    ways = tuple(f"rows {apart} apart" for apart in range(1, farthest + 1))
+    ways: ClassVar[tuple[str, ...]] = tuple(
+        f"rows {apart} apart" for apart in range(1, farthest + 1)
+    )
+
+    @classmethod
+    def statistics(cls, _kind: Kind, case: Case) -> list[Statistic]:
+        """Return the joint law of the first tokens of two rows."""
+        return [of_two_rows(case, cls.ways)]
 
     def __call__(self, size: int) -> IntArray:
         """Return how often tokens of two rows came together, of each distance."""
-        sample = self.drawn(2 * (size + self.farthest))
-        said, cells = self.first_tokens(sample), self.case.variants * self.case.n + 1
-        counts = []
+        said = first_tokens(self, self.drawn(2 * (size + self.farthest)))
+        places = np.empty((self.farthest, 2, size), dtype=np.intp)
         for apart in range(1, self.farthest + 1):
             rows = np.arange(len(said) - apart)
             first = rows[rows // apart % 2 == 0][:size]  # of no row are two pairs
-            both = said[first] * cells + said[first + apart]
-            counts.append(np.bincount(both, minlength=cells**2))
-        return np.concatenate(counts)[None]
+            places[apart - 1] = first, first + apart
+        return counted_pairs(self.case, said[places])
+
+
+def first_tokens(batches: KernelBatches, sample: Sample) -> IntArray:
+    """Return the pair of models and the first token of each row, as one number."""
+    n, first = batches.case.n, batches.answer(sample).texts[:, 0]
+    return np.where(first < n, sample.variants * n + first, batches.case.variants * n)
+
+
+def counted_pairs(case: Case, said: IntArray) -> IntArray:
+    """Return how often two rows said each two, (ways, 2, size), as :func:`of_two_rows` has it."""
+    cells = case.variants * case.n + 1
+    both = said[:, 0] * cells + said[:, 1]
+    return np.concatenate([np.bincount(each, minlength=cells**2) for each in both])[None]
