@@ -7,11 +7,12 @@ import pytest
 from small_verifiers import drawn
 
 from otspec import batch
+from otspec.blocks.policies import policies
 from otspec.conformance.cases.arrays import Form
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.kinds import Block, Tokens
 from otspec.conformance.cases.ruled import as_maker
-from otspec.conformance.cases.tasks import kernel_tasks
+from otspec.conformance.cases.tasks import DRAFTLESS, FEWER, WARPED, kernel_tasks
 from otspec.conformance.cases.warping import Warped
 from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.case_by_case import Check
@@ -21,17 +22,17 @@ from otspec.conformance.evidence.dependence import (
     WarpedCallPairs,
     WarpedPairs,
 )
-from otspec.conformance.evidence.sizes import FewRows, OddRows, SingleRows
+from otspec.conformance.evidence.sizes import FewRows, OddRows, RowsApart, SingleRows
 
 ENTRIES = 64
 
 
-def findings(verify, kind, chosen, rule=None):
+def findings(verify, kind, chosen, rule=None, detect=0.05):
     """Check a verifier on the first task, and on those that are chosen."""
     first, *tasks = kernel_tasks(Verifier(verify, Form()), kind, 67, ENTRIES)
     tasks = [task for task in tasks if chosen(task)]
     assert tasks
-    whole = Check((first, *tasks), kind.name, "kernel", rule, 0.05, 1e-6, 1e-6, 10**9, 0, 0.1)
+    whole = Check((first, *tasks), kind.name, "kernel", rule, detect, 1e-6, 1e-6, 10**9, 0, 0.1)
     return {finding.case for finding in whole.run(lambda *_: None).findings}
 
 
@@ -273,7 +274,89 @@ def test_calls_that_share_numbers_without_drafts_or_with_settings_are_found(batc
             return batch.maximal_coupling(draft, target, drafts, numbers).token
 
     wrong = {DraftlessCallPairs: Draftless, WarpedCallPairs: Warped}[batches]()
-    assert findings(wrong, Tokens(1), of(batches)) == {batches.between}
+    found = findings(wrong, Tokens(1), of(batches))
+    assert found
+    assert all(each.startswith(batches.between) for each in found)
+
+
+def test_what_is_accepted_of_rows_of_all_lengths_raises_no_false_alarm():
+    """What a rule accepts depends on the length, so that rows of one length are no samples."""
+
+    def verify(draft, target, drafts, lengths, rng):
+        mask = np.arange(drafts.shape[1]) < lengths[:, None]
+        uniforms = rng.random((len(draft), drafts.shape[1] + 1))
+        found = batch.recursive_rejection(draft, target, drafts, uniforms, mask=mask)
+        token = np.where(lengths == 0, drawn(target, uniforms[:, 0]), found.token)
+        return token, np.where(found.accepted & (lengths > 0), found.index, -1)
+
+    rule = as_maker("recursive-rejection", "tokens")
+    for name in ("one", "a few", "31 to 255"):
+        assert not findings(verify, Tokens(2), in_calls(name), rule)
+
+
+def test_drafts_that_a_policy_withdrew_stay_withdrawn_in_calls_of_few_and_many_rows():
+    def verify(draft, target, drafts, lengths, rng):
+        mask = np.arange(drafts.shape[1]) < lengths[:, None]
+        uniforms = rng.random((len(draft), drafts.shape[1] + 1))
+        found = batch.token_verification(draft, target, drafts, uniforms, mask=mask)
+        return found.length, found.token
+
+    kind = Block.of_length(2, policies(length=2)["confidence-kept"])
+    for name in ("a few", "31 to 255"):
+        assert not findings(verify, kind, in_calls(name), detect=0.005)
+
+
+def neighbors(numbers, where):
+    """Return numbers that each two neighbors share where this is true of both."""
+    first = np.arange(len(numbers)) // 2 * 2
+    return np.where((where & where[first])[:, None], numbers[first], numbers)
+
+
+@pytest.mark.parametrize(
+    ("shares", "kinds", "others"),
+    [
+        (lambda given: given["temperature"] != 1, WARPED, ()),
+        (lambda given: given["top_p"] < 1, WARPED, ()),
+        (lambda given: given["lengths"] == 1, FEWER, (*WARPED, *DRAFTLESS)),
+    ],
+    ids=["temperature", "top-p", "one draft of two"],
+)
+def test_rows_that_share_numbers_with_settings_or_fewer_drafts_are_found(shares, kinds, others):
+    def verify(draft, target_logits, drafts, lengths, temperature, top_p, rng):
+        given = {"temperature": temperature, "top_p": top_p, "lengths": lengths}
+        where = np.broadcast_to(shares(given), lengths.shape)
+        numbers = neighbors(rng.random((len(drafts), drafts.shape[1] + 1)), where)
+        target = batch.warp(target_logits, temperature=temperature, top_p=top_p)
+        mask = np.arange(drafts.shape[1]) < lengths[:, None]
+        found = batch.recursive_rejection(draft, target, drafts, numbers, mask=mask)
+        none = lengths == 0
+        return np.where(none, drawn(target, rng.random(len(drafts))), found.token)
+
+    found = findings(verify, Tokens(2), lambda task: task.batches in kinds)
+    assert found
+    assert all(each.startswith(tuple(kind.between for kind in kinds)) for each in found)
+    if others:
+        assert not findings(verify, Tokens(2), lambda task: task.batches in others)
+
+
+def test_rows_that_share_numbers_where_there_is_a_mask_are_found():
+    def verify(draft, target_logits, drafts, allowed, rng):
+        numbers = neighbors(rng.random((len(drafts), 2)), ~allowed.all(axis=1))
+        target = batch.warp(np.where(allowed, target_logits, -np.inf).astype(np.float32))
+        return batch.maximal_coupling(draft, target, drafts, numbers).token
+
+    assert findings(verify, Tokens(1), of(WarpedPairs)) == {"rows of a call, with settings"}
+
+
+@pytest.mark.parametrize("apart", [1, 3, 32])
+def test_a_number_for_two_tests_of_rows_up_to_32_apart_is_found(apart):
+    def verify(draft, target, drafts, rng):
+        numbers = rng.random((len(drafts), 3))
+        # The correction's number is that of the first draft some rows later.
+        numbers[:-apart, 2] = numbers[apart:, 0]
+        return batch.recursive_rejection(draft, target, drafts, numbers).token
+
+    assert "rows up to 32 apart" in findings(verify, Tokens(2), of(RowsApart))
 
 
 def test_settings_come_with_three_distinct_drafts_with_corrections_and_with_pairs_of_rows():

@@ -56,7 +56,7 @@ def test_garbage_that_is_looked_at_is_perhaps_padding(mode):
     named = {(each.looks_like, each.perhaps) for each in report.findings if each.observed}
     assert named == {(PADDING, True)}
     # There is garbage behind drafts in calls of certain numbers of rows, too.
-    names = "garbage", "in each call", "up to eight apart"
+    names = "garbage", "in each call", "up to 32 apart", "beside each other"
     assert all(any(name in each.case for name in names) for each in report.findings)
 
 

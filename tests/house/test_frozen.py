@@ -100,6 +100,8 @@ NOT_WALKED = {
             "DraftlessPairs",
             "CallPairs",
             "WarpedCallPairs",
+            "FewerPairs",
+            "FewerCallPairs",
             "DraftlessCallPairs",
         ),
         "hold generators, which are there to draw",

@@ -38,13 +38,13 @@ def engine_tasks(
         generated: Kind = DrawnToken(kind.k, kind.law)
         cases = library.cases_of(generated, vocabulary, uneven=False)
         differing = library.in_calls(generated, "", uneven=False)
-        alike = memoryless("one pair for all rows", *library.ROWS["all positive"])
+        alike = memoryless("", *library.ROWS["all positive"])
         beside = []
     else:
         engine, generated = TextEngine(function, form), Texts(kind)
         cases = text_cases(generated.length, vocabulary)
         differing = cases[:1]
-        alike = prompted("one prompt for all rows", [(2, 1)] * 2, [(1, 2)] * 2, 1)
+        alike = prompted("", [(2, 1)] * 2, [(1, 2)] * 2, 1)
         other = beside_texts()
         beside = [Task(engine, generated, other, other, BesideOthers)]
     tasks = [

@@ -94,6 +94,7 @@ TABLES = {  # the row after the text, and that after each symbol
     ),
 }
 SHARED = ((4, 4, 1, 1), (1, 1, 4, 4))  # the same random numbers mostly give the same answer
+SHARED_MASKED = ((4, 4, 1, 1, 1), (1, 1, 4, 4, 4))  # the same where a likely token is forbidden
 DIFFER = "rows of a batch that differ"
 BEHIND_WORDS = {"same": "", "garbage": ", garbage behind them", "nan": ", NaN behind them"}
 BORDERS = ((31, 32), (127, 128), (255, 256), (1023, 1024), (32_767, 32_768), (65_535, 65_536))
@@ -220,14 +221,14 @@ def in_calls(
 
 
 def taken_with_settings(
-    kind: Kind, case: Case, uneven: bool, wanted: Sequence[str], *, one: bool = False
+    kind: Kind, case: Case, uneven: bool, wanted: Sequence[str], *, alike: bool = False
 ) -> list[Case]:
     """Return a case with settings and masks as far as they are asked for, and it is taken."""
 
     def taken(made: Case) -> bool:
         return bool(taken_cases(kind, [made], uneven))
 
-    return with_settings(case, wanted, taken, one=one)
+    return with_settings(case, wanted, taken, alike=alike)
 
 
 def taken_cases(kind: Kind, cases: Iterable[Case], uneven: bool) -> list[Case]:

@@ -27,6 +27,8 @@ from otspec.conformance.evidence.dependence import (
     CallPairs,
     DraftlessCallPairs,
     DraftlessPairs,
+    FewerCallPairs,
+    FewerPairs,
     Pairs,
     RowPairs,
     WarpedCallPairs,
@@ -44,6 +46,9 @@ from otspec.conformance.evidence.statistics import Statistic
 
 MANY_ROWS = 1 << 16  # rows of one call before those that are counted: over 16 bits
 DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, CallPairs)  # what may depend on each other
+WARPED: tuple[type[Pairs], ...] = (WarpedPairs, WarpedCallPairs)
+FEWER: tuple[type[Pairs], ...] = (FewerPairs, FewerCallPairs)
+DRAFTLESS: tuple[type[Pairs], ...] = (DraftlessPairs, DraftlessCallPairs)
 MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbols can be had
 SINGLE = "one row in each call"  # the name of a case
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
@@ -57,7 +62,7 @@ IN_CALLS: tuple[tuple[type[KernelBatches], str], ...] = (
 BESIDE: tuple[tuple[type[KernelBatches], str], ...] = (
     (FewBeside, "rows beside each other in calls of a few rows"),
     (RowsBeside, "rows beside each other in calls of 31 to 255 rows"),
-    (RowsApart, "rows up to eight apart in calls of many rows"),
+    (RowsApart, "rows up to 32 apart in calls of many rows"),
 )
 SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
@@ -152,6 +157,7 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     warped = library.settings_cases(kind, wanted, uneven)
     # Texts of blocks with corrections are in steps themselves.
     steps = [] if verifier.corrects else library.plain_cases(kind, uneven, "two steps")
+    shared = library.taken_cases(kind, [memoryless("", *library.SHARED)], uneven)
     sized = [
         (case, each)
         for each, words in IN_CALLS
@@ -165,23 +171,21 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         for each, words in BESIDE
         for case in library.in_calls(kind, words, uneven, wanted, pairs=2)[:1]
     ]
+    sized += [(replace(case, name="rows up to 32 apart"), RowsApart) for case in shared]
     far = library.in_calls(kind, "", uneven, wanted)
-    shared = library.taken_cases(kind, [memoryless("shared", *library.SHARED)], uneven)
-    unmasked = [name for name in wanted if name != ALLOWED]  # a mask leaves one likely token
+    base = library.SHARED_MASKED if ALLOWED in wanted else library.SHARED
     changed = [
         own
-        for case in shared
-        for own in library.taken_with_settings(kind, case, uneven, unmasked, one=True)
+        for case in library.taken_cases(kind, [memoryless("", *base)], uneven)
+        for own in library.taken_with_settings(kind, case, uneven, wanted, alike=True)
     ]
-    pairs: tuple[type[Pairs], ...] = DraftlessPairs, DraftlessCallPairs
-    if not uneven:  # without drafts rows differ from those above, else by their settings
-        changed = [case for case in changed if isinstance(case, Warped)]
-        pairs = WarpedPairs, WarpedCallPairs
+    fewer = (*FEWER, *DRAFTLESS) if len(kind.parents) > 1 else DRAFTLESS
     return [
         *tasks_of(verifier, kind, [*cases, *warped, *library.large_settings(warped, vocabulary)]),
         *(Task(verifier, kind, case, case, StepBatches) for case in steps),
         *pair_tasks(verifier, kind, shared, DEPENDENT),
-        *pair_tasks(verifier, kind, changed, pairs),
+        *pair_tasks(verifier, kind, changed[:1], fewer if uneven else ()),
+        *pair_tasks(verifier, kind, [it for it in changed if isinstance(it, Warped)], WARPED),
         *(Task(verifier, kind, case, case, each) for case, each in sized),
         *(Task(verifier, kind, case, case, AmongTokens, large=True) for case in dense),
         *long_calls(verifier, kind, far, vocabulary, entries),
@@ -240,7 +244,8 @@ def pair_tasks(
     verifier: Verifier, kind: Kind, cases: list[Case], pairs: Sequence[type[Pairs]]
 ) -> list[Task]:
     """Return the tasks of rows and calls that may depend on each other."""
-    made = [(replace(case, name=each.between), each) for case in cases for each in pairs]
+    named = [(f"{each.between}{case.name}", case, each) for case in cases for each in pairs]
+    made = [(replace(case, name=name), each) for name, case, each in named]
     return [Task(verifier, kind, case, case, each) for case, each in made]
 
 

@@ -144,13 +144,13 @@ def warped_cases(
 
 
 def with_settings(
-    case: Case, wanted: Sequence[str], taken: Callable[[Case], bool], *, one: bool = False
+    case: Case, wanted: Sequence[str], taken: Callable[[Case], bool], *, alike: bool = False
 ) -> list[Case]:
     """Return a case again with settings and masks as far as a verifier asks for them.
 
     There is a case for each setting of calls. Settings of rows are those of variants of one case,
-    of which one is greedy and the last has none. Where ``one``, only the first setting is there.
-    ``taken`` says what cases the verifier takes.
+    of which one is greedy and the last has none; where rows are to be ``alike``, there is a case
+    for each, too. ``taken`` says what cases the verifier takes.
     """
     mask = ALLOWED in wanted
     nothing: Pair = ({}, {})
@@ -161,13 +161,12 @@ def with_settings(
         left = _warped(twice, [pair] * twice.variants, mask=mask)
         return taken(left) and clear(left.masked, pair[0])
 
-    tried = (*ANYWHERE, GREEDY) if each and not one else ANYWHERE
+    tried = (*ANYWHERE, GREEDY) if each and not alike else ANYWHERE
     pairs = [pair for pair in pairs_of(case, wanted, tried) if fits(pair)]
     if not pairs and not mask:
         return [case]
-    if one or not each:
-        chosen = pairs[:1] if one else pairs
-        made = [_warped(case, [it] * case.variants, mask=mask) for it in chosen or [nothing]]
+    if alike or not each:
+        made = [_warped(case, [it] * case.variants, mask=mask) for it in pairs or [nothing]]
         return [replace(made[0], name=case.name), *made[1:]]
     pairs.append(nothing)
     several = _of_variants(case, max(case.variants, len(pairs)))

@@ -170,23 +170,42 @@ class WarpedCallPairs(CallPairs):
     between = "calls, with settings"
 
 
-class _WithoutDrafts(Pairs):
+class _FewerDrafts(Pairs):
+    drafts: ClassVar[int]  # how many of a row count
+
     def frequent(self, size: int) -> Sample:
-        """Return the most frequent of so many drafts, none of which counts."""
+        """Return the most frequent of so many drafts, of which only the first ones count."""
         sample = super().frequent(size)
-        return sample._replace(there=np.zeros_like(sample.there))
+        first = np.arange(sample.there.shape[1]) < self.drafts
+        return sample._replace(there=sample.there & first)
 
 
-class DraftlessPairs(_WithoutDrafts, RowPairs):
+class FewerPairs(_FewerDrafts, RowPairs):
+    """Rows of a call with one draft where others have more, and with settings."""
+
+    between = "rows of a call with fewer drafts"
+    drafts = 1
+
+
+class FewerCallPairs(_FewerDrafts, CallPairs):
+    """Calls of such rows."""
+
+    between = "calls with fewer drafts"
+    drafts = 1
+
+
+class DraftlessPairs(_FewerDrafts, RowPairs):
     """Rows of a call that have no drafts, and with settings."""
 
     between = "rows of a call without drafts"
+    drafts = 0
 
 
-class DraftlessCallPairs(_WithoutDrafts, CallPairs):
+class DraftlessCallPairs(_FewerDrafts, CallPairs):
     """Calls of such rows."""
 
     between = "calls without drafts"
+    drafts = 0
 
 
 def taken(drafts: Sample, rows: IntArray) -> Sample:

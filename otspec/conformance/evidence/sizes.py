@@ -17,10 +17,16 @@ from otspec.conformance.evidence.trial import FaultError
 class OddRows(KernelBatches):
     """Calls of numbers of rows of which none is a multiple of a tile.
 
-    In every second round of calls all rows of a call have as many drafts.
+    In every second round no row of a call has drafts where its first row has none. Texts of a
+    right verifier are independent of that, but not what it accepts, or drafts that a policy chose.
     """
 
     sizes: ClassVar[tuple[int, ...]] = (127, 255, 63, 31)
+
+    @property
+    def alone(self) -> bool:
+        """Whether only texts are compared, of drafts that no policy chose."""
+        return not self.marked and self.kind.policy is None
 
     def answer(self, sample: Sample) -> Answer:
         """Return what the verifier says of drafts, in calls of such numbers of rows."""
@@ -39,8 +45,8 @@ class OddRows(KernelBatches):
             end = begin + self.sizes[turn]
             call = Sample(*(part[begin:end] for part in sample))
             count = len(call.drafts)
-            if rounds % 2:
-                call = call._replace(there=np.repeat(call.there[:1], count, axis=0))
+            if rounds % 2 and self.alone:
+                call = call._replace(there=call.there & call.there[0])
             try:
                 answers.append(answered(call))
             except ValueError as error:  # such as a shape that is right for more rows
@@ -108,10 +114,10 @@ class FewBeside(RowsBeside):
 
 
 class RowsApart(KernelBatches):
-    """The same of all rows of long calls that are up to eight apart."""
+    """The same of all rows of long calls that are up to 32 apart."""
 
     calls = 2
-    farthest = 8
+    farthest = 32
     ways: ClassVar[tuple[str, ...]] = tuple(
         f"rows {apart} apart" for apart in range(1, farthest + 1)
     )
