@@ -7,12 +7,7 @@ from typing import Any
 from otspec.conformance.cases import library
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.cases import memoryless, prompted
-from otspec.conformance.cases.generated import (
-    HISTORIES,
-    DrawnToken,
-    Texts,
-    history_case,
-)
+from otspec.conformance.cases.generated import HISTORIES, DrawnToken, Texts, history_case
 from otspec.conformance.cases.kinds import Kind, Tokens
 from otspec.conformance.cases.settings import ANYWHERE, WARPINGS, engine_settings, words_of
 from otspec.conformance.cases.tasks import (
@@ -24,7 +19,7 @@ from otspec.conformance.cases.tasks import (
     tasks_of,
 )
 from otspec.conformance.cases.text_cases import beside_texts, text_cases
-from otspec.conformance.cases.warping import shifted_logits, warped_by
+from otspec.conformance.cases.warping import Warped, shifted_logits, warped_by
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import BesideOthers
 
@@ -53,11 +48,8 @@ def engine_tasks(
         *tasks_of(engine, generated, cases),
         *beside,
     ]
-    sized = (
-        Task(engine, generated, case, case, each)
-        for each, words in IN_CALLS
-        for case in [replace(differing[0], name=words)]
-    )
+    named = ((replace(differing[0], name=words), each) for each, words in IN_CALLS)
+    sized = (Task(engine, generated, case, case, each) for case, each in named)
     return [
         *(_warped(task, engine, turn, WARPINGS) for turn, task in enumerate(tasks)),
         *(own for task in sized for own in _by_settings(task, engine)),
@@ -66,10 +58,13 @@ def engine_tasks(
 
 
 def _by_settings(task: Task, engine: Engine) -> list[Task]:
-    """Return a task again for each setting that an engine takes."""
-    turns = range(len(ANYWHERE))
-    made = {it.law.name: it for it in (_warped(task, engine, turn, ANYWHERE) for turn in turns)}
-    return [made[name] for name in made if name != task.law.name] or [task]
+    """Return a task again for each setting that an engine takes, whose names are numbered."""
+    made = [_warped(task, engine, turn, ANYWHERE) for turn in range(len(ANYWHERE))]
+    each = {repr(it.law.settings): it for it in made if isinstance(it.law, Warped)}
+    return [
+        replace(it, law=replace(it.law, name=f"{it.law.name} ({number})"))
+        for number, it in enumerate(each.values(), start=1)
+    ] or [task]
 
 
 def _histories(engine: Engine, kind: Kind) -> list[Task]:

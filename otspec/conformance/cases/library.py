@@ -206,8 +206,8 @@ def in_calls(
 
     Rows, if of several pairs, and their places have other models, lengths, settings and masks.
     """
-    # The likelier a draft is, the less it is wanted; in some rows all drafts are kept. Rows have
-    # other largest probabilities, and what no draft of a row is may be said instead.
+    # The likelier a draft is, the less it is wanted; in some rows all drafts are kept. The largest
+    # probability differs between rows, and each has a token that is never drafted.
     n = 4 if kind.law == "iid" else max(4, 2 * max(map(len, children_of(kind.parents))))
     draft, target = (*3 ** np.arange(n - 1)[::-1], 0), np.array([1, *range(4, n + 3)])
     twice = np.array([(draft, target), (draft, target**3)])

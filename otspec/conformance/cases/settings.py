@@ -53,9 +53,9 @@ def engine_settings(
     turn: int,
     logits: Array,
     vocabulary: int,
-    settings: Sequence[Mapping[str, Any]] = WARPINGS,
+    settings: Sequence[Mapping[str, Any]],
 ) -> list[Pair]:
-    """Return settings of each variant for an engine that asks for some; none if it asks for none.
+    """Return some of the settings for each variant; none if an engine asks for none of them.
 
     The variants of a case differ if it takes settings of rows, and some are greedy then.
     """

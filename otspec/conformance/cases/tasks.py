@@ -264,8 +264,8 @@ def long_calls(
         ([(case, case.name) for case in cases], few, "rows"),
         (wide, many, "rows of many tokens"),
     ):
+        calls = f"{sum(long_call(before)):,} {words} in one call"
         for case, name in made:
-            called = f"{sum(long_call(before)):,} {words} in one call{name}"
-            named = replace(case, name=called)
+            named = replace(case, name=f"{calls}{name}")
             tasks.append(Task(verifier, kind, named, named, before=before))
     return tasks

@@ -24,7 +24,7 @@ class OddRows(KernelBatches):
     sizes: ClassVar[tuple[int, ...]] = (127, 255, 63, 31)
 
     @property
-    def alone(self) -> bool:
+    def only_texts(self) -> bool:
         """Whether only texts are compared, of drafts that no policy chose."""
         return not self.marked and self.kind.policy is None
 
@@ -45,7 +45,7 @@ class OddRows(KernelBatches):
             end = begin + self.sizes[turn]
             call = Sample(*(part[begin:end] for part in sample))
             count = len(call.drafts)
-            if rounds % 2 and self.alone:
+            if rounds % 2 and self.only_texts:
                 call = call._replace(there=call.there & call.there[0])
             try:
                 answers.append(answered(call))
