@@ -276,6 +276,12 @@ def test_no_rollback_accepts_what_the_target_never_draws():
     assert rule.acceptance() == Fraction(1, 2)
 
 
+def test_a_rollback_of_0_accepts_what_is_certain():
+    """A draft is accepted from the threshold on, which is 1 here."""
+    rule = LOSSY_RULES["rollback"](["1/2", "1/2"], ["0", "1"], rollback=0)
+    assert (rule.threshold, rule.chances.tolist()) == (1, [0, 1])
+
+
 def test_fuzzy_verification_is_lossless_where_the_divergence_is_its_threshold():
     """Accept every draft where the divergence is *below* the threshold, else verify losslessly."""
     apart = ["1", "0"], ["0", "1"]  # the divergence of disjoint laws is ln 2
