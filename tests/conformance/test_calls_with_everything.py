@@ -22,7 +22,7 @@ from otspec.conformance.evidence.dependence import (
     WarpedCallPairs,
     WarpedPairs,
 )
-from otspec.conformance.evidence.sizes import FewRows, OddRows, RowsApart, SingleRows
+from otspec.conformance.evidence.sizes import FewBeside, FewRows, OddRows, RowsApart, SingleRows
 
 ENTRIES = 64
 
@@ -339,6 +339,22 @@ def test_rows_that_share_numbers_with_settings_or_fewer_drafts_are_found(shares,
         assert not findings(verify, Tokens(2), lambda task: task.batches in others)
 
 
+@pytest.mark.parametrize(("batches", "rows"), [(FewBeside, "a few"), (RowsApart, "many")])
+def test_two_rows_that_share_numbers_with_one_of_two_settings_are_found(batches, rows):
+    def verify(draft, target_logits, drafts, temperature, min_p, rng):
+        numbers = rng.random((len(drafts), 2))
+        if min_p > 0 and rows == "a few":
+            numbers[-1] = numbers[0]
+        elif min_p > 0:  # the correction has the number of the next row's test
+            numbers[:-1, 1] = numbers[1:, 0]
+        target = batch.warp(target_logits, temperature=temperature, min_p=min_p)
+        return batch.maximal_coupling(draft, target, drafts, numbers).token
+
+    found = findings(verify, Tokens(1), of(batches), detect=0.005)
+    assert found
+    assert all(each.endswith("min_p 0.54") for each in found)
+
+
 def test_rows_that_share_numbers_where_there_is_a_mask_are_found():
     def verify(draft, target_logits, drafts, allowed, rng):
         numbers = neighbors(rng.random((len(drafts), 2)), ~allowed.all(axis=1))
@@ -346,6 +362,13 @@ def test_rows_that_share_numbers_where_there_is_a_mask_are_found():
         return batch.maximal_coupling(draft, target, drafts, numbers).token
 
     assert findings(verify, Tokens(1), of(WarpedPairs)) == {"rows of a call, with settings"}
+
+    def handed(draft, target_logits, drafts, allowed, temperature, top_k, top_p, min_p, rng):
+        """It is not called."""
+
+    tasks = kernel_tasks(Verifier(handed, Form()), Tokens(1), 67, ENTRIES)
+    tried = [task.case.settings[0] for task in tasks if task.batches is WarpedPairs]
+    assert set().union(*tried) == {"temperature", "top_k", "top_p", "min_p"}
 
 
 @pytest.mark.parametrize("apart", [1, 3, 32])
@@ -370,5 +393,18 @@ def test_settings_come_with_three_distinct_drafts_with_corrections_and_with_pair
     settings = [task.case.settings for task in distinct if isinstance(task.case, Warped)]
     assert any(each.get("top_p", 1) < 1 for row in settings for each in row)
     assert WarpedPairs in {task.batches for task in distinct}
+
+    def of_rows(draft_logits, target_logits, drafts, temperatures, top_ps, min_ps, rng):
+        """It is not called."""
+
+    def of_call(draft_logits, target_logits, drafts, temperature, top_p, min_p, rng):
+        """It is not called."""
+
+    for verify, some in ((of_rows, lambda task: not task.before), (of_call, of(SingleRows))):
+        made = Verifier(verify, Form())
+        tasks = kernel_tasks(made, Tokens(3, "without-replacement"), 67, ENTRIES)
+        cases = [it.case for it in tasks if some(it) and isinstance(it.case, Warped)]
+        tried = {name for case in cases for each in case.settings for name in each}
+        assert tried == {"temperature", "top_p", "min_p"}
     longer = kernel_tasks(Verifier(ended, Form()), Block.of_length(2), 67, ENTRIES)
     assert any(isinstance(task.case, Warped) for task in longer)

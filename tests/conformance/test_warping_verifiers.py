@@ -231,7 +231,7 @@ def test_the_mask_forbids_the_likeliest_token_after_the_text():
     target = ((1, 4, 2), (4, 1, 1), (2, 1, 1), (1, 1, 4))
     table = ((4, 1, 1), (1, 1, 1), (1, 1, 1), (1, 1, 1)), target
     for pair in (table, (table[0][0], target[0])):
-        (case,) = warped_cases({"a base": pair}, (ALLOWED,))
+        (case,) = warped_cases({"a base": pair}, (ALLOWED,), bool)
         assert case.name == "a base, masked"
         assert case.allowed[0, 0].tolist() == [True, False, True]
         assert case.target[0, 0] == pytest.approx([1 / 3, 0, 2 / 3])
@@ -240,10 +240,10 @@ def test_the_mask_forbids_the_likeliest_token_after_the_text():
 
 def test_the_mask_differs_between_rows_and_places():
     """Forbidden is the likeliest, the second, ... of what the target may say there, if two are."""
-    (case,) = warped_cases({"a base": ((1, 1, 1, 1), (1, 4, 2, 0))}, (ALLOWED,))
+    (case,) = warped_cases({"a base": ((1, 1, 1, 1), (1, 4, 2, 0))}, (ALLOWED,), bool)
     forbidden = np.argmin(case.allowed, axis=-1)
     assert (~case.allowed).sum(-1).tolist() == [[1] * 5] * 2
     assert forbidden.tolist() == [[1, 2, 0, 1, 2], [2, 0, 1, 2, 0]]
     np.testing.assert_allclose(case.target[1, :2], [[0.2, 0.8, 0, 0], [0, 2 / 3, 1 / 3, 0]])
-    (case,) = warped_cases({"a base": ((1, 1), (1, 0))}, (ALLOWED,))
+    (case,) = warped_cases({"a base": ((1, 1), (1, 0))}, (ALLOWED,), bool)
     assert case.allowed.all()

@@ -94,7 +94,9 @@ TABLES = {  # the row after the text, and that after each symbol
     ),
 }
 SHARED = ((4, 4, 1, 1), (1, 1, 4, 4))  # the same random numbers mostly give the same answer
-SHARED_MASKED = ((4, 4, 1, 1, 1), (1, 1, 4, 4, 4))  # the same where a likely token is forbidden
+# The same with settings, all of which are clear, also without any of the tokens.
+SHARED_WARPED = ((3, 4, 2, 20, 1), (3, 5, 6, 8, 10))
+SHARED_DISTINCT = ((8, 7, 5, 4, 3), (3, 4, 5, 7, 8))
 DIFFER = "rows of a batch that differ"
 BEHIND_WORDS = {"same": "", "garbage": ", garbage behind them", "nan": ", NaN behind them"}
 BORDERS = ((31, 32), (127, 128), (255, 256), (1023, 1024), (32_767, 32_768), (65_535, 65_536))
@@ -141,7 +143,11 @@ def settings_cases(kind: Kind, wanted: Sequence[str], uneven: bool) -> list[Case
     if kind.name != "tokens":
         bases |= {name: TABLES[name] for name in ("rows that depend on the text",)}
     many = {case.name: (case.draft[0, 0], case.target[0, 0]) for case in many_symbols(kind)}
-    cases = warped_cases(bases | many | {"no ties": DIFFERENT}, wanted, uneven)
+
+    def taken(case: Case) -> bool:
+        return bool(taken_cases(kind, [case], uneven))
+
+    cases = warped_cases(bases | many | {"no ties": DIFFERENT}, wanted, taken, uneven)
     return taken_cases(kind, cases, uneven)
 
 
@@ -209,8 +215,11 @@ def in_calls(
     # The likelier a draft is, the less it is wanted; in some rows all drafts are kept. The largest
     # probability differs between rows, and each has a token that is never drafted.
     n = 4 if kind.law == "iid" else max(4, 2 * max(map(len, children_of(kind.parents))))
-    draft, target = (*3 ** np.arange(n - 1)[::-1], 0), np.array([1, *range(4, n + 3)])
-    twice = np.array([(draft, target), (draft, target**3)])
+    # Of distinct drafts most settings leave as many as are drafted.
+    iid = kind.law == "iid"
+    likely, power = (3 ** np.arange(n - 1), 3) if iid else (np.arange(n, 2 * n - 1), 1.5)
+    draft, target = (*likely[::-1], 0), np.array([1, *range(4, n + 3)])
+    twice = np.array([(draft, target), (draft, target**power)])
     turns = np.array([np.roll(twice[turn % 2], turn, axis=1) for turn in range(pairs + n)])
     tables = [turns[turn : turn + n + 1].swapaxes(0, 1) for turn in range(pairs)]
     tables[-1] = tables[-1][[1, 1]] if pairs > 1 else tables[-1]

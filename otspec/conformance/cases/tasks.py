@@ -13,7 +13,6 @@ from otspec.conformance.cases.generated import (
     WithHistory,
 )
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.settings import ALLOWED
 from otspec.conformance.cases.warping import Warped
 from otspec.conformance.evidence.batches import (
     AmongTokens,
@@ -158,6 +157,13 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     # Texts of blocks with corrections are in steps themselves.
     steps = [] if verifier.corrects else library.plain_cases(kind, uneven, "two steps")
     shared = library.taken_cases(kind, [memoryless("", *library.SHARED)], uneven)
+    base = library.SHARED_WARPED if kind.law == "iid" else library.SHARED_DISTINCT
+    changed: list[Case] = [
+        own
+        for case in library.taken_cases(kind, [memoryless("", *base)], uneven)
+        for own in library.taken_with_settings(kind, case, uneven, wanted, alike=True)
+        if isinstance(own, Warped)
+    ]
     sized = [
         (case, each)
         for each, words in IN_CALLS
@@ -169,23 +175,21 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     sized += [
         (case, each)
         for each, words in BESIDE
-        for case in library.in_calls(kind, words, uneven, wanted, pairs=2)[:1]
+        for case in library.in_calls(kind, words, uneven, wanted, pairs=2)
     ]
-    sized += [(replace(case, name="rows up to 32 apart"), RowsApart) for case in shared]
+    apart = "rows up to 32 apart"
+    sized += [(replace(case, name=apart), RowsApart) for case in shared]
+    sized += [
+        (replace(case, name=f"{apart}, with settings{case.name}"), RowsApart) for case in changed
+    ]
     far = library.in_calls(kind, "", uneven, wanted)
-    base = library.SHARED_MASKED if ALLOWED in wanted else library.SHARED
-    changed = [
-        own
-        for case in library.taken_cases(kind, [memoryless("", *base)], uneven)
-        for own in library.taken_with_settings(kind, case, uneven, wanted, alike=True)
-    ]
     fewer = (*FEWER, *DRAFTLESS) if len(kind.parents) > 1 else DRAFTLESS
     return [
         *tasks_of(verifier, kind, [*cases, *warped, *library.large_settings(warped, vocabulary)]),
         *(Task(verifier, kind, case, case, StepBatches) for case in steps),
         *pair_tasks(verifier, kind, shared, DEPENDENT),
-        *pair_tasks(verifier, kind, changed[:1], fewer if uneven else ()),
-        *pair_tasks(verifier, kind, [it for it in changed if isinstance(it, Warped)], WARPED),
+        *pair_tasks(verifier, kind, (changed or shared)[:1], fewer if uneven else ()),
+        *pair_tasks(verifier, kind, changed, WARPED),
         *(Task(verifier, kind, case, case, each) for case, each in sized),
         *(Task(verifier, kind, case, case, AmongTokens, large=True) for case in dense),
         *long_calls(verifier, kind, far, vocabulary, entries),

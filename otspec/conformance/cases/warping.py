@@ -115,11 +115,15 @@ def _repeated(settings: Sequence[Mapping[str, Any]], count: int) -> tuple[Mappin
 
 
 def warped_cases(
-    bases: Mapping[str, Any], wanted: Sequence[str], uneven: bool = False
+    bases: Mapping[str, Any],
+    wanted: Sequence[str],
+    taken: Callable[[Case], bool],
+    uneven: bool = False,
 ) -> Iterator[Case]:
     """Yield cases for a verifier that asks for logits, settings or a mask.
 
     The last base is that of masks beside settings, and of rows of fewer drafts if there may be any.
+    Settings of rows are those of which the verifier takes a case alone, by ``taken``.
     """
     each, _, _ = asked(wanted)
     for place, (name, base) in enumerate(bases.items(), start=1):
@@ -128,10 +132,14 @@ def warped_cases(
         if hard and uneven:
             small = replace(small, name=f"{name}, {FEWER}", uneven=True)
         pairs = pairs_of(small, wanted, (*WARPINGS, *([GREEDY] if each else [])))
+        if each:
+            pairs = [pair for pair in pairs if taken(_warped(small, [pair]))]
         if ALLOWED in wanted:
             tried = (*MASKED, *([GREEDY] if each else [])) if hard else ()
             under = [*pairs_of(small, wanted, tried), ({}, {})]
-            for group in [under] if each else [[pair] for pair in under]:
+            if each:
+                under = [pair for pair in under if taken(_warped(small, [pair] * 2, mask=True))]
+            for group in [under] * bool(under) if each else [[pair] for pair in under]:
                 # One mask forbids the likeliest token, one the next.
                 yield _warped(small, [pair for pair in group for _ in range(2)], mask=True)
         groups = [[pair] for pair in pairs]
