@@ -143,11 +143,8 @@ def settings_cases(kind: Kind, wanted: Sequence[str], uneven: bool) -> list[Case
     if kind.name != "tokens":
         bases |= {name: TABLES[name] for name in ("rows that depend on the text",)}
     many = {case.name: (case.draft[0, 0], case.target[0, 0]) for case in many_symbols(kind)}
-
-    def taken(case: Case) -> bool:
-        return bool(taken_cases(kind, [case], uneven))
-
-    cases = warped_cases(bases | many | {"no ties": DIFFERENT}, wanted, taken, uneven)
+    bases |= many | {"no ties": DIFFERENT}
+    cases = warped_cases(bases, wanted, lambda made: is_taken(kind, made, uneven), uneven)
     return taken_cases(kind, cases, uneven)
 
 
@@ -233,16 +230,17 @@ def taken_with_settings(
     kind: Kind, case: Case, uneven: bool, wanted: Sequence[str], *, alike: bool = False
 ) -> list[Case]:
     """Return a case with settings and masks as far as they are asked for, and it is taken."""
-
-    def taken(made: Case) -> bool:
-        return bool(taken_cases(kind, [made], uneven))
-
-    return with_settings(case, wanted, taken, alike=alike)
+    return with_settings(case, wanted, lambda made: is_taken(kind, made, uneven), alike=alike)
 
 
 def taken_cases(kind: Kind, cases: Iterable[Case], uneven: bool) -> list[Case]:
     """Return the cases that a verifier takes, whose rows may have different numbers of drafts."""
-    return [case for case in cases if uneven or not needs_lengths(kind, case)]
+    return [case for case in cases if is_taken(kind, case, uneven)]
+
+
+def is_taken(kind: Kind, case: Case, uneven: bool) -> bool:
+    """Return whether a verifier takes a case, as :func:`taken_cases` does."""
+    return uneven or not needs_lengths(kind, case)
 
 
 def needs_lengths(kind: Kind, case: Case) -> bool:

@@ -208,7 +208,7 @@ class DraftlessCallPairs(_FewerDrafts, CallPairs):
     drafts = 0
 
 
-def taken(drafts: Sample, rows: IntArray) -> Sample:
+def taken(drafts: Sample, rows: IntArray | slice) -> Sample:
     """Return some rows of drafts."""
     return Sample(*(part[rows] for part in drafts))
 

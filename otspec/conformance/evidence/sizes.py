@@ -10,6 +10,7 @@ from otspec.conformance.cases.cases import Answer, Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.evidence.batches import KernelBatches
+from otspec.conformance.evidence.dependence import taken
 from otspec.conformance.evidence.statistics import Statistic, of_two_rows
 from otspec.conformance.evidence.trial import FaultError
 
@@ -43,7 +44,7 @@ class OddRows(KernelBatches):
         while begin < len(sample.drafts):
             rounds, turn = divmod(len(answers), whole)
             end = begin + self.sizes[turn]
-            call = Sample(*(part[begin:end] for part in sample))
+            call = taken(sample, slice(begin, end))
             count = len(call.drafts)
             if rounds % 2 and self.only_texts:
                 call = call._replace(there=call.there & call.there[0])
