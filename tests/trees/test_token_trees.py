@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otspec.blocks import TokenTree, as_branching
+from otspec.blocks.trees import token_tree
 from otspec.blocks.trees.token_tree import as_text
 from validation.mcsd.sections_2_and_3 import ancestors, configurations, squeezed
 
@@ -118,6 +119,17 @@ def test_a_chain_is_causal_attention():
         assert tree.positions(7).tolist() == list(range(7, 507))
         assert tree.leaves == (499,)
         assert tree.path(499) == tuple(range(500))
+
+
+def test_a_mask_takes_at_most_half_the_memory(monkeypatch):
+    monkeypatch.setattr(token_tree, "memory", lambda: 60)
+    two = TokenTree((-1, 0))
+    assert two.attention_mask(15).shape == (2, 17)
+    with pytest.raises(ValueError, match="at most 15, got 16"):
+        two.attention_mask(16)
+    assert two.positions(30).tolist() == [30, 31]
+    with pytest.raises(ValueError, match="at most 30, got 31"):
+        two.positions(31)
 
 
 def test_a_tree_is_a_value():
