@@ -29,6 +29,7 @@ from otspec.logged import (
     lengths_on_texts,
     replay,
 )
+from otspec.logged.comparison import shared_length
 from otspec.models import EndingModel
 from otspec.rules import PooledSelection, RecursiveRejection, RecursiveRejectionWithoutReplacement
 
@@ -167,3 +168,19 @@ def test_replays_of_whole_texts_have_the_calls_of_decoding(tree):
         assert sum(mass * each.tokens for each, mass in replays) == tokens
         found = lengths_on_texts(repeated(draft, target, end, 3, "target"), rule, tree, cut=True)
         assert found.tokens_per_call.value == pytest.approx(float(tokens / calls), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("texts", "most", "shared"),
+    [
+        ([[0, 0, 0], [0, 0]], 8, 2),
+        ([[0, 0, 0], [0, 0]], 1, 1),
+        # A block that is over has as much as anybody asks for.
+        ([[0, 0, 0], [0, 1]], 8, 3),
+        ([[1]], 8, 8),
+    ],
+)
+def test_a_length_is_shared_by_the_blocks_that_are_not_over(texts, most, shared):
+    rows = [["1/2", "1/2"]] * 3
+    blocks = [LoggedBlock(rows[: len(x)], rows[: len(x)], x, end=[1]) for x in texts]
+    assert shared_length(blocks, most) == shared

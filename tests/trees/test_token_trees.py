@@ -121,7 +121,7 @@ def test_a_chain_is_causal_attention():
         assert tree.path(499) == tuple(range(500))
 
 
-def test_a_mask_takes_at_most_half_the_memory(monkeypatch):
+def test_a_prompt_takes_at_most_half_the_memory(monkeypatch):
     monkeypatch.setattr(token_tree, "memory", lambda: 60)
     two = TokenTree((-1, 0))
     assert two.attention_mask(15).shape == (2, 17)
