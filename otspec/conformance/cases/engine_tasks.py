@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from otspec._base import Array
 from otspec.conformance.cases import library
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.cases import memoryless, prompted
 from otspec.conformance.cases.generated import HISTORIES, DrawnToken, Texts, history_case
 from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.settings import ANYWHERE, WARPINGS, engine_settings, words_of
+from otspec.conformance.cases.settings import WARPINGS, engine_settings, telling_of, words_of
 from otspec.conformance.cases.tasks import (
     DEPENDENT,
     IN_CALLS,
@@ -58,13 +59,14 @@ def engine_tasks(
 
 
 def _by_settings(task: Task, engine: Engine) -> list[Task]:
-    """Return a task again for each setting that an engine takes, whose names are numbered."""
-    made = [_warped(task, engine, turn, ANYWHERE) for turn in range(len(ANYWHERE))]
+    """Return a task without settings, and with each that an engine takes, which are numbered."""
+    settings = telling_of(tuple(engine.wanted), _target_logits(task, engine))
+    made = [_warped(task, engine, turn, settings) for turn in range(len(settings))]
     each = {repr(it.law.settings): it for it in made if isinstance(it.law, Warped)}
     return [
         replace(it, law=replace(it.law, name=f"{it.law.name} ({number})"))
         for number, it in enumerate(each.values(), start=1)
-    ] or [task]
+    ] + [task]
 
 
 def _histories(engine: Engine, kind: Kind) -> list[Task]:
@@ -80,10 +82,15 @@ def _histories(engine: Engine, kind: Kind) -> list[Task]:
 def _warped(task: Task, engine: Engine, turn: int, settings: Sequence[Mapping[str, Any]]) -> Task:
     """Return a task with as much of warping as an engine takes, and has only one meaning."""
     case = task.case
-    logits = plain(engine.form.own(shifted_logits(case, "target"))).astype(float)
+    logits = _target_logits(task, engine)
     pairs = engine_settings(tuple(engine.wanted), turn, logits, case.vocabulary, settings)
     # Of tokens that share a symbol's probability warping leaves other shares.
     if not pairs or case.sizes.max() > 1:
         return task
     law = replace(warped_by(case, pairs, logits), name=f"{case.name}, {words_of(pairs)}")
     return replace(task, verifier=replace(engine, settings=law), law=law)
+
+
+def _target_logits(task: Task, engine: Engine) -> Array:
+    logits: Array = plain(engine.form.own(shifted_logits(task.case, "target"))).astype(float)
+    return logits

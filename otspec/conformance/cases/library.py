@@ -96,7 +96,7 @@ TABLES = {  # the row after the text, and that after each symbol
 SHARED = ((4, 4, 1, 1), (1, 1, 4, 4))  # the same random numbers mostly give the same answer
 # The same with settings, all of which are clear, also without any of the tokens.
 SHARED_WARPED = ((3, 4, 2, 20, 1), (3, 5, 6, 8, 10))
-SHARED_DISTINCT = ((8, 7, 5, 4, 3), (3, 4, 5, 7, 8))
+STEP = 0.75  # of weights of which each is so many times the one before
 DIFFER = "rows of a batch that differ"
 BEHIND_WORDS = {"same": "", "garbage": ", garbage behind them", "nan": ", NaN behind them"}
 BORDERS = ((31, 32), (127, 128), (255, 256), (1023, 1024), (32_767, 32_768), (65_535, 65_536))
@@ -214,16 +214,24 @@ def in_calls(
     n = 4 if kind.law == "iid" else max(4, 2 * max(map(len, children_of(kind.parents))))
     # Of distinct drafts most settings leave as many as are drafted.
     iid = kind.law == "iid"
-    likely, power = (3 ** np.arange(n - 1), 3) if iid else (np.arange(n, 2 * n - 1), 1.5)
-    draft, target = (*likely[::-1], 0), np.array([1, *range(4, n + 3)])
+    # A min-p that is clear of the powers of a number is so of those of its square and cube.
+    steps, power = (3.0 ** -np.arange(n - 1), 3) if iid else (STEP ** np.arange(n - 1), 2)
+    draft, target = (*steps, 0), STEP ** np.arange(n)[::-1]
     twice = np.array([(draft, target), (draft, target**power)])
     turns = np.array([np.roll(twice[turn % 2], turn, axis=1) for turn in range(pairs + n)])
     tables = [turns[turn : turn + n + 1].swapaxes(0, 1) for turn in range(pairs)]
-    tables[-1] = tables[-1][[1, 1]] if pairs > 1 else tables[-1]
+    tables[-1] = tables[-1][[0, 0]] if pairs > 1 else tables[-1]
     case = mixed(name, [remembering("", *pair) for pair in tables])
     case = replace(case, uneven=True, behind="garbage") if uneven else case
     taken = taken_cases(kind, [case], uneven)
     return [own for each in taken for own in taken_with_settings(kind, each, uneven, wanted)]
+
+
+def shared_warped(kind: Kind, uneven: bool) -> list[Case]:
+    """Return the case of pairs of rows with settings, if it is taken."""
+    steps = STEP ** np.arange(max(5, 3 + max(map(len, children_of(kind.parents)))))
+    base = SHARED_WARPED if kind.law == "iid" else (steps, steps[::-1])
+    return taken_cases(kind, [memoryless("", *base)], uneven)
 
 
 def taken_with_settings(

@@ -1,6 +1,6 @@
 """Settings of temperature, top-k, top-p and min-p that verifiers are tried with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,13 +38,14 @@ MASKED: tuple[dict[str, Any], ...] = (
     {"top_p": 0.6},
     {"min_p": 0.37},
 )
-# In all orders these keep the same tokens, whatever the logits are.
-ANYWHERE: tuple[dict[str, Any], ...] = (
-    {"temperature": 2.0, "top_k": 2},
-    {"temperature": 0.6},
-    {"top_p": 0.6},
-    {"min_p": 0.54},
+# In all orders these keep the same tokens, whatever the logits are. Of each, a case has one value.
+ANYWHERE: tuple[tuple[dict[str, Any], ...], ...] = (
+    tuple({"temperature": 2.0, "top_k": most} for most in range(2, 9)),
+    ({"temperature": 0.6}, {"temperature": 0.25}),
+    tuple({"top_p": percent / 100} for percent in (60, *range(45, 98))),
+    tuple({"min_p": value} for value in (0.54, 0.65, 0.48, 0.37, 0.28, 0.21)),
 )
+ENOUGH = 1 / 8  # the law is to move so far where a setting is forgotten, if it does for any value
 GREEDY = {"temperature": 0.0}  # for rows of a batch only: many engines have another function for it
 
 
@@ -75,6 +76,36 @@ def engine_settings(
             target = {name: target[name] for name in target if name == "temperature"}
         pairs.append((target, draft if apart else target))
     return pairs if any(target or draft for target, draft in pairs) else []
+
+
+def telling(
+    values: Sequence[Mapping[str, Any]], moved: Callable[[Mapping[str, Any]], float]
+) -> Mapping[str, Any]:
+    """Return the first value of a setting that moves the law enough; or that moves it most."""
+    found: list[float] = []
+    for options in values:
+        found.append(moved(options))
+        if found[-1] >= ENOUGH:
+            return options
+    return values[found.index(max(found))]
+
+
+def telling_of(wanted: Sequence[str], logits: Array) -> list[Mapping[str, Any]]:
+    """Return the settings of :data:`ANYWHERE` whose values are clear on a target and tell most."""
+    _, shared, _ = asked(wanted)
+
+    def moved(options: Mapping[str, Any]) -> float:
+        own = _taken(options, shared)
+        return shift(logits, own) if own and clear(logits, own) else -1.0
+
+    return [telling(values, moved) for values in ANYWHERE]
+
+
+def shift(logits: Array, settings: Mapping[str, Any]) -> float:
+    """Return how far the last of some settings moves the first row of each variant at least."""
+    first, others = logits[:, 0], dict(list(settings.items())[:-1])
+    moved = np.abs(of_logits(first, settings) - of_logits(first, others)).sum(axis=-1) / 2
+    return float(moved.min())
 
 
 def asked(wanted: Sequence[str]) -> tuple[bool, set[str], set[str]]:

@@ -49,6 +49,7 @@ WARPED: tuple[type[Pairs], ...] = (WarpedPairs, WarpedCallPairs)
 FEWER: tuple[type[Pairs], ...] = (FewerPairs, FewerCallPairs)
 DRAFTLESS: tuple[type[Pairs], ...] = (DraftlessPairs, DraftlessCallPairs)
 MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbols can be had
+PLAIN = "all with drafts and without settings"  # in the names of cases
 SINGLE = "one row in each call"  # the name of a case
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
 MOST_GROSS = 0.15  # or from here on: two calls in three that share all numbers are farther off
@@ -157,38 +158,39 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     # Texts of blocks with corrections are in steps themselves.
     steps = [] if verifier.corrects else library.plain_cases(kind, uneven, "two steps")
     shared = library.taken_cases(kind, [memoryless("", *library.SHARED)], uneven)
-    base = library.SHARED_WARPED if kind.law == "iid" else library.SHARED_DISTINCT
     changed: list[Case] = [
         own
-        for case in library.taken_cases(kind, [memoryless("", *base)], uneven)
+        for case in library.shared_warped(kind, uneven)
         for own in library.taken_with_settings(kind, case, uneven, wanted, alike=True)
         if isinstance(own, Warped)
     ]
+    named = [replace(case, name=f", with settings{case.name}") for case in changed]
+
+    def of_calls(words: str, *, pairs: int = 3) -> list[Case]:
+        """Return the cases of such calls with all that is taken, and with nothing."""
+        made = library.in_calls(kind, words, uneven, wanted, pairs=pairs)
+        simple = library.in_calls(kind, f"{words}, {PLAIN}", uneven=False, pairs=pairs)
+        return [*made, *simple] if uneven or any(isinstance(it, Warped) for it in made) else made
+
     sized = [
         (case, each)
         for each, words in IN_CALLS
         for case in (
-            *library.in_calls(kind, words, uneven, wanted, pairs=1 if each is SingleRows else 3),
+            *of_calls(words, pairs=1 if each is SingleRows else 3),
             *library.certain_cases(kind, f"{words}, of which some are certain", uneven),
         )
     ]
-    sized += [
-        (case, each)
-        for each, words in BESIDE
-        for case in library.in_calls(kind, words, uneven, wanted, pairs=2)
-    ]
+    sized += [(case, each) for each, words in BESIDE for case in of_calls(words, pairs=2)]
     apart = "rows up to 32 apart"
     sized += [(replace(case, name=apart), RowsApart) for case in shared]
-    sized += [
-        (replace(case, name=f"{apart}, with settings{case.name}"), RowsApart) for case in changed
-    ]
-    far = library.in_calls(kind, "", uneven, wanted)
+    sized += [(replace(case, name=f"{apart}{case.name}"), RowsApart) for case in named]
+    far = of_calls("")
     fewer = (*FEWER, *DRAFTLESS) if len(kind.parents) > 1 else DRAFTLESS
     return [
         *tasks_of(verifier, kind, [*cases, *warped, *library.large_settings(warped, vocabulary)]),
         *(Task(verifier, kind, case, case, StepBatches) for case in steps),
         *pair_tasks(verifier, kind, shared, DEPENDENT),
-        *pair_tasks(verifier, kind, (changed or shared)[:1], fewer if uneven else ()),
+        *pair_tasks(verifier, kind, [*shared, *named[:1]], fewer if uneven else ()),
         *pair_tasks(verifier, kind, changed, WARPED),
         *(Task(verifier, kind, case, case, each) for case, each in sized),
         *(Task(verifier, kind, case, case, AmongTokens, large=True) for case in dense),

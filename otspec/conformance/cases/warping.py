@@ -22,6 +22,8 @@ from otspec.conformance.cases.settings import (
     logits_of,
     of_logits,
     pairs_of,
+    shift,
+    telling,
     words_of,
 )
 
@@ -165,21 +167,34 @@ def with_settings(
     each, _, _ = asked(wanted)
     twice = _of_variants(case, 2 * case.variants)  # masks of two variants differ
 
-    def fits(pair: Pair) -> bool:
-        left = _warped(twice, [pair] * twice.variants, mask=mask)
-        return taken(left) and clear(left.masked, pair[0])
+    def fitting(pair: Pair) -> Warped | None:
+        # A setting that is not clear behind any mask comes without one.
+        for masked in {mask: None, False: None}:
+            left = _warped(twice, [pair] * twice.variants, masked)
+            if taken(left) and clear(left.masked, pair[0]):
+                return left
+        return None
 
-    tried = (*ANYWHERE, GREEDY) if each and not alike else ANYWHERE
-    pairs = [pair for pair in pairs_of(case, wanted, tried) if fits(pair)]
+    def moved(options: Mapping[str, Any]) -> float:
+        for target, draft in pairs_of(case, wanted, [options]):
+            if left := fitting((target, draft)):
+                return shift(left.masked, target or draft) - (mask and left.allowed.all())
+        return -2.0
+
+    tried = [telling(values, moved) for values in ANYWHERE]
+    tried += [GREEDY] if each and not alike else []
+    found = [(pair, fitting(pair)) for pair in pairs_of(case, wanted, tried)]
+    pairs = [(pair, not left.allowed.all()) for pair, left in found if left]
     if not pairs and not mask:
         return [case]
     if alike or not each:
-        made = [_warped(case, [it] * case.variants, mask=mask) for it in pairs or [nothing]]
+        pairs += [(nothing, True)] if mask and not any(masked for _, masked in pairs) else []
+        made = [_warped(case, [pair] * case.variants, masked) for pair, masked in pairs]
         return [replace(made[0], name=case.name), *made[1:]]
-    pairs.append(nothing)
+    pairs.append((nothing, mask))
     several = _of_variants(case, max(case.variants, len(pairs)))
-    own = [pairs[variant % len(pairs)] for variant in range(several.variants)]
-    return [replace(_warped(several, own, mask=mask), name=case.name)]
+    own, masks = zip(*(pairs[at % len(pairs)] for at in range(several.variants)), strict=True)
+    return [replace(_warped(several, own, masks), name=case.name)]
 
 
 def _of_variants(case: Case, count: int) -> Case:
@@ -188,23 +203,25 @@ def _of_variants(case: Case, count: int) -> Case:
     return replace(case, draft=case.draft[which], target=case.target[which])
 
 
-def _warped(small: Case, pairs: Sequence[Pair], mask: bool = False) -> Warped:
+def _warped(small: Case, pairs: Sequence[Pair], mask: bool | Sequence[bool] = False) -> Warped:
     """Return a case of one variant for each pair of settings, or whose variants have them.
 
     A mask forbids one likely token: another one in the next variant, and after each symbol.
+    All variants have one, or those of which this is said.
     """
     draft, target = (
         np.repeat(shifted_logits(small, model), len(pairs) // small.variants, axis=0)
         for model in SHIFTS
     )
     allowed = np.ones_like(target, dtype=bool)
-    if mask:
-        for variant, after in np.ndindex(allowed.shape[:2]):
+    masks = np.broadcast_to(mask, len(pairs))
+    for variant in np.flatnonzero(masks):
+        for after in range(allowed.shape[1]):
             likeliest = np.argsort(-target[variant, after], kind="stable")
             count = np.isfinite(target[variant, after]).sum()
             if count > 1:
                 allowed[variant, after, likeliest[(variant % 2 + after) % count]] = False
-    words = words_of(pairs) + ", masked" * mask
+    words = words_of(pairs) + ", masked" * bool(masks.any())
     name = f"{small.name}, {words.removeprefix(', ')}"
     return _of_logits(small, pairs, draft, target, allowed, name=name)
 
