@@ -352,7 +352,7 @@ def test_two_rows_that_share_numbers_with_one_of_two_settings_are_found(batches,
 
     found = findings(verify, Tokens(1), of(batches), detect=0.005)
     assert found
-    assert all(each.endswith("min_p 0.54") for each in found)
+    assert all(" min_p " in each for each in found)
 
 
 def test_rows_that_share_numbers_where_there_is_a_mask_are_found():

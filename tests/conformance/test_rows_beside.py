@@ -93,8 +93,10 @@ def test_rows_that_have_their_own_pass(kind):
 def test_two_rows_have_the_product_of_their_laws():
     """A third of the rows has each of three turns of two rows of weights."""
     (case,) = in_calls(Tokens(1), "a case", uneven=False)
-    turns = (1, 4, 5, 6), (216, 1, 64, 125), (5, 6, 1, 4)
-    first = [Fraction(weight, 3 * sum(row)) for row in turns for weight in row]
+    steps = [Fraction(3, 4) ** power for power in (5, 2, 1, 0)]
+    squares = [step**2 for step in steps]
+    turns = steps, [*squares[3:], *squares[:3]], [*steps[2:], *steps[:2]]
+    first = [weight / (3 * sum(row)) for row in turns for weight in row]
     (law,) = RowsBeside.statistics(Tokens(1), case)
     assert law.expected.tolist() == pytest.approx(
         [*(float(one * two) for one, two in product(first, repeat=2)), 0], rel=1e-15

@@ -72,8 +72,9 @@ def test_each_setting_of_rows_is_in_calls_of_each_number_of_rows(batches):
     tasks = engine_tasks(Apart(), Form("numpy", "float64"), Block.of_length(2), 101, 64)
     laws = [task.law for task in tasks if task.batches is batches]
     assert len({law.name for law in laws}) == len(laws)
-    settings = [each for law in laws for each in law.settings]
-    assert {0.0, 0.6, 2.0} <= {each.get("temperature") for each in settings}
+    settings = [each for law in laws if isinstance(law, Warped) for each in law.settings]
+    assert {0.0, 2.0} < {each.get("temperature") for each in settings}
+    assert any(0 < each.get("temperature", 1) < 1 for each in settings)
     assert any("top_k" in each for each in settings)
 
 

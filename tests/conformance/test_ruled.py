@@ -175,3 +175,64 @@ def test_symbols_of_many_tokens_have_no_joint_law_but_of_blocks():
     wide = spread(memoryless("a", DRAFT, TARGET), 100)
     assert has_joint_law(Block.of_length(2), wide)
     assert not has_joint_law(Tokens(2), wide)
+
+
+def drawn_one(weights, rng):
+    sums = np.cumsum(weights.astype(float))
+    return min(int(np.searchsorted(sums, rng.random() * sums[-1], "right")), len(sums) - 1)
+
+
+def target_only(target, drafts, rng):
+    said = np.array([drawn_one(row, rng) for row in target])
+    equal = drafts == said[:, None]
+    return said, np.where(equal.any(axis=1), equal.argmax(axis=1), -1)
+
+
+def target_only_in_a_tree(target, drafts, parents, rng):
+    nodes, tokens = [], []
+    for rows, own in zip(target, drafts.tolist(), strict=True):
+        node, below = -1, [-1]
+        while below:
+            node = below[0]
+            said = drawn_one(rows[node + 1], rng)
+            equal = (at for at, parent in enumerate(parents) if parent == node and own[at] == said)
+            below = [*equal][:1]
+        nodes.append(node)
+        tokens.append(said)
+    return np.array(nodes), np.array(tokens)
+
+
+def drawn_draft(draft, target, drafts, rng):
+    """Couple the drawn draft maximally; look a token of the residual up among the others."""
+    draft, target = draft.astype(float), target.astype(float)
+    rows, last = np.arange(len(drafts)), drafts[:, -1]
+    draft[rows[:, None], drafts[:, :-1]] = 0
+    sums = draft.sum(axis=1, keepdims=True)
+    draft /= np.where(sums > 0, sums, 1)
+    kept = rng.random(len(drafts)) * draft[rows, last] < target[rows, last]
+    left = np.maximum(target - draft, 0)
+    left = np.where(left.sum(axis=1, keepdims=True) > 1e-12, left, target)
+    said = np.where(kept, last, [drawn_one(row, rng) for row in left])
+    equal = drafts == said[:, None]
+    index = np.where(equal.any(axis=1), equal.argmax(axis=1), -1)
+    return said, np.where(kept, drafts.shape[1] - 1, index)
+
+
+@pytest.mark.parametrize(
+    ("verify", "shape", "rule"),
+    [
+        (target_only, 2, "target-only"),
+        (target_only, 3, "target-only"),
+        (target_only_in_a_tree, "2x1", "target-only"),
+        (drawn_draft, 2, "drawn-draft"),
+        (drawn_draft, 3, "drawn-draft"),
+    ],
+)
+def test_the_likeliest_drafts_are_those_of_the_rule_where_some_are_equally_likely(
+    verify, shape, rule
+):
+    """Of equally likely tokens those of the smallest numbers are drafted."""
+    kind = "tree" if shape == "2x1" else "tokens"
+    options = {"vocabulary": 99, "entries": 1, "detect": 0.1, "coarse": 0.4}
+    report = otspec.conformance.check(verify, kind=kind, shape=shape, rule=rule, **options)
+    assert report.passed, report.findings[:2]

@@ -266,6 +266,7 @@ def test_the_drawn_draft_is_the_one_that_is_verified():
 
         return law_of(verified)
 
-    rest = Fraction(2, 3), Fraction(0), Fraction(1, 3)  # (1/4, 0, 1/8), scaled
-    assert step([0, 1]) == {1: Fraction(1, 4), rest: Fraction(3, 4)}
+    # The residual is (1/4, 0, 1/8), scaled: token 0 is looked up among the drafts.
+    rest = Fraction(0), Fraction(0), Fraction(1)
+    assert step([0, 1]) == {0: Fraction(1, 2), 1: Fraction(1, 4), rest: Fraction(1, 4)}
     assert step([0, 2]) == {1: 1}

@@ -58,13 +58,16 @@ def _siblings(
         sums = case.draft_sums[variants, last]
         drafts = np.stack([drawn(sums, rng) for _ in range(count)], axis=1)
         return drafts, np.ones((size, count), dtype=bool)
+    # Which of equally likely tokens are drafted depends on their numbers, not on their symbols.
+    order = np.argsort(case.places)
     drafts, found = np.zeros((size, count), dtype=np.intp), np.zeros((size, count), dtype=bool)
     for variant, context in np.ndindex(*case.draft.shape[:2]):
         which = np.flatnonzero((variants == variant) & (last == context))
         if which.size:
-            row = case.draft[variant, context]
+            row = case.draft[variant, context, order]
             many = siblings_of(row, law, count)
-            drafts[which[:, None], np.arange(many)] = LAWS[law](row, many).sample(which.size, rng)
+            tokens = LAWS[law](row, many).sample(which.size, rng)
+            drafts[which[:, None], np.arange(many)] = order[tokens]
             found[which, :many] = True
     return drafts, found
 

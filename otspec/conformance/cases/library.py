@@ -212,15 +212,15 @@ def in_calls(
     # The likelier a draft is, the less it is wanted; in some rows all drafts are kept. The largest
     # probability differs between rows, and each has a token that is never drafted.
     n = 4 if kind.law == "iid" else max(4, 2 * max(map(len, children_of(kind.parents))))
-    # Of distinct drafts most settings leave as many as are drafted.
-    iid = kind.law == "iid"
-    # A min-p that is clear of the powers of a number is so of those of its square and cube.
-    steps, power = (3.0 ** -np.arange(n - 1), 3) if iid else (STEP ** np.arange(n - 1), 2)
-    draft, target = (*steps, 0), STEP ** np.arange(n)[::-1]
-    twice = np.array([(draft, target), (draft, target**power)])
+    # Of distinct drafts most settings leave as many as are drafted. A limit that is clear of the
+    # powers of a number is clear of those of its square, behind any mask.
+    last, iid = n - 1, kind.law == "iid"
+    draft = STEP ** (np.arange(last) * (5 if iid else 1))
+    target = STEP ** np.array([last + 2, *range(last)[::-1]])
+    twice = np.array([(np.append(draft, 0), row) for row in (target, target**2)])
     turns = np.array([np.roll(twice[turn % 2], turn, axis=1) for turn in range(pairs + n)])
     tables = [turns[turn : turn + n + 1].swapaxes(0, 1) for turn in range(pairs)]
-    tables[-1] = tables[-1][[0, 0]] if pairs > 1 else tables[-1]
+    tables[-1] = tables[-1][[int(iid)] * 2] if pairs > 1 else tables[-1]
     case = mixed(name, [remembering("", *pair) for pair in tables])
     case = replace(case, uneven=True, behind="garbage") if uneven else case
     taken = taken_cases(kind, [case], uneven)

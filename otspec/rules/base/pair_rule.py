@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 from otspec._base import Array, as_choice, as_list, cached_property, shown, zeros
 from otspec._base.registry import Registry, subclass_of
 from otspec.chance import Chance
-from otspec.coupling import Coupling
+from otspec.coupling import Coupling, match
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import IID, DraftLaw, Masked, SingleDraftLaw, TopPlusOne
 from otspec.drafts.base import as_law
@@ -150,7 +150,8 @@ class DrawnDraft(PairRule):
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
-        return self.coupling.verify(drafts, self.k - 1, chance)
+        found = self.coupling.verify(drafts, self.k - 1, chance)
+        return found if isinstance(found, int) else match(found, drafts, chance)
 
     def _by_token(self) -> Array:
         """Return q on the certain drafts, and off them the less of q and the drawn one's law."""
