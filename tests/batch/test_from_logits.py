@@ -18,9 +18,11 @@ from each_case import each
 
 from otspec import batch
 from otspec.batch import VerifiedTree, _running
+from otspec.batch._from_logits.settings import settings_of
 from otspec.blocks import TokenTree, TraversalVerify
 from otspec.models import TableModel
 from otspec.traces import warp
+from otspec.warping import STEPS
 
 ROUNDING = 3e-7
 """Logits are float32: some hundred roundings of 2⁻²⁵ of each probability, at random."""
@@ -569,6 +571,13 @@ def test_what_does_not_fit_has_the_name_that_the_caller_gave(function):
         with pytest.raises(ValueError, match=f"^{about}") as caught:
             batch.from_logits(function.__name__, *wrong, uniforms, **tree)
         assert not re.search(r"\b(draft|target)\b", str(caught.value).partition(":")[0])
+
+
+@pytest.mark.parametrize("order", [STEPS, "temperature-last"])
+def test_plain_settings_are_checked_once(order):
+    settings = 0.7, 3, 0.9, None, order
+    first, again = (settings_of("logits", np.zeros((2, 5)), *settings) for _ in range(2))
+    assert first is again
 
 
 def test_gradients_go_through_warping_and_are_not_asked_of_rules():

@@ -187,6 +187,13 @@ def test_what_is_lossy_is_so_as_computed_by_hand(name):
     assert abs(np.array(law) - TARGET[0]).sum() / 2 > 0.01
 
 
+@pytest.mark.parametrize("name", ["threshold_single", "threshold_acc"])
+@pytest.mark.parametrize("value", [-0.5, 1.5])
+def test_thresholds_of_sglang_are_from_0_to_1(name, value):
+    with pytest.raises(ValueError, match=f"{name} is {value}"):
+        adapters.sglang_tree(SGLANG, **{name: value})
+
+
 def test_draft_probabilities_of_sglang_are_zeros_each_time():
     seen = []
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import oracles
 import pytest
-from instances import LAWS, extreme_pairs, floats, law_cases
+from instances import LAWS, extreme_pairs, floats, fractions, law_cases
 from searching import NIGHTLY, enough
 
 import otspec
@@ -393,3 +393,6 @@ def test_laws_that_are_all_but_alike_have_a_divergence_and_a_certain_one_has_no_
         laws = np.array([0.5, 0.5]), np.array([0.5 + d, 0.5 - d])
         assert kullback_leibler(*laws) == pytest.approx(-math.log1p(-4 * d**2) / 2, rel=1e-5)
     assert entropy(np.array([1 + 2.0**-52, 0])) == 0
+    law, moved = np.array(fractions("5/9", "4/9")), Fraction(1, 10**19)
+    beside = law + moved * np.array([1, -1])
+    assert 0 <= kullback_leibler(law, beside) < 1e-34  # about moved² · 81/40

@@ -29,6 +29,21 @@ def test_slopes_are_differences_of_the_acceptance(n, k, seed):
         assert slopes[token] == pytest.approx((up - down) / 2e-4, abs=2e-8)
 
 
+def test_slopes_where_two_ratios_differ_by_a_rounding_are_those_beside():
+    """Tokens 0 and 2 have ratios 11/14, of which rounding makes two; further apart nothing jumps.
+
+    A step of h in the logits changes a slope by a few h.
+    """
+    draft, target = np.array([5, 6, 3]) / 14, np.array([5, 3, 3]) / 11
+    ratios, step = draft / target, 1e-8
+    assert 0 < abs(ratios[0] - ratios[2]) < 1e-15
+    slopes = GumbelRace(Pair(draft, target), 2).slopes()[1]
+    apart = np.log(draft) + step * np.sign(ratios - ratios[[2, 1, 0]])
+    beside = race(apart, target, 2).slopes()[1]
+    assert abs(beside[0] - beside[2]) > 0.09  # it jumps where they change places
+    assert slopes == pytest.approx(beside, abs=10 * step)
+
+
 @pytest.mark.parametrize("starts", [(0, 0, 0), (0, 1, 1), (1, 2, 2)])
 def test_counts_and_what_they_owe_are_those_of_all_ways(starts):
     """Three independent events at three nodes; each counts at the nodes from its start on."""

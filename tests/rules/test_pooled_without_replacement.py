@@ -233,6 +233,19 @@ def test_groups_whose_mass_is_lost_to_rounding_are_selected_from(light):
         assert abs(joint.sum() - 1) <= 4 * EPS
 
 
+@pytest.mark.parametrize("light", [1e-9, 1e-11, 1e-13])
+def test_drafts_that_leave_next_to_nothing_are_selected_in_proportion(light):
+    """Both are in the lowest group, which is all but what they leave: λ = 1."""
+    draft = np.array([0.6, 0.4, 3 * light, light])
+    draft /= draft.sum()
+    rule = PooledSelectionWithoutReplacement(draft, [0.1, 0.2, 0.3, 0.4])
+    first, second = map(Fraction, draft[:2].tolist())
+    wanted = float(first / (first + second))
+    xs, uniforms = np.array([(0, 1)] * 3), np.array([0.1, 0.5, 0.9])
+    for found in (*rule.some_shares_of(xs, uniforms), rule.shares_of((0, 1))):
+        np.testing.assert_allclose(found, [wanted, 1 - wanted], rtol=16 * EPS)
+
+
 def test_the_rule_is_the_best_at_full_vocabulary():
     found = []
     for _, draft, target in islice(otspec.datasets.load_smollm2().pairs(), 12):

@@ -74,9 +74,9 @@ def safe_rho(tried, found, count: float, single: bool) -> float:
         needed = _needed(overlap + slope * (rho - start), count)
         less = rho - needed
     rho = max(rho, needed)
-    # Rounded up rather than down.
-    half_step = 2.0**-24 if single else 2.0**-53
-    return compiled.rounded(rho * (1 + half_step), single) if rho > 1 else 1.0
+    if single:  # rounded up rather than down
+        rho = compiled.rounded(rho * (1 + 2.0**-24), single)
+    return rho if rho > 1 else 1.0
 
 
 @inner_code

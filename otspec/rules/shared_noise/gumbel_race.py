@@ -119,8 +119,8 @@ class NodeSlopes(gumbel_counts.NodeCounts):
                 begin = np.maximum(starts - first, 0)
                 some = slice(0, int(np.searchsorted(begin, len(alive[nodes]))))
                 missing = np.exp(-rate[some, nodes, None] * times)
-                flow = np.where(rate[some, nodes, None] > 0, missing * times, 0)
-                flow *= (self._draft[tokens[some], None] / self._total[alive[nodes]])[:, :, None]
+                own = self._draft[tokens[some], None] / self._total[alive[nodes]]
+                flow = missing * times * own[:, :, None]
                 self._slopes[tokens[some]] += _moved(
                     counts[:, :, nodes], owed[:, nodes], begin[some], missing, flow
                 )
