@@ -232,3 +232,15 @@ def test_optima_are_those_over_all_sets_whatever_axes_there_are(lead, k):
         ]
     for found in (*of_arrays, np.asarray(optimal_acceptance(p, q, k))):
         assert found == pytest.approx(wanted, abs=1e-14)
+
+
+@pytest.mark.parametrize(("slope", "expected"), [(0.5, 0.5), (0.005, 0.02), (0.995, 0.98)])
+def test_places_crowd_around_where_the_minimum_is_expected(slope, expected):
+    """Of two drafts the mass there is the chord's slope; 2% of the stretch are left beside it."""
+    scales, outside, overlap = np.array([[0, 2], [1, 0], [0, 2 * slope]], dtype=float)
+    with np.errstate(divide="ignore"):
+        known = arrays_of_optima.Tangents(library_of(scales), 2, scales, outside, overlap)
+        found = known.places()
+    # A quarter, a half and three quarters on the way, as which a place is so much nearer.
+    way = 1 - 0.5**arrays_of_optima.NEARER
+    assert found == pytest.approx([1 - way * (1 - expected), expected, way * expected], abs=1e-12)
