@@ -13,6 +13,7 @@ from otspec.batch._array_api import inversion, sorted_rows, sums
 from otspec.batch._array_api import optimum as arrays_of_optima
 from otspec.batch._array_api.library import geometric, library_of
 from otspec.batch._array_api.sequences.drafted_block import longer
+from otspec.batch._array_api.warping import Settings, _counts_all
 from otspec.batch._calls import completed_pair
 
 ARRAYS = ("numpy", "torch")
@@ -244,3 +245,12 @@ def test_places_crowd_around_where_the_minimum_is_expected(slope, expected):
     # A quarter, a half and three quarters on the way, as which a place is so much nearer.
     way = 1 - 0.5**arrays_of_optima.NEARER
     assert found == pytest.approx([1 - way * (1 - expected), expected, way * expected], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["top_k", "top_p", "min_p"])
+def test_of_one_limit_of_rows_it_is_not_known_that_no_token_is_left_out(name):
+    none = {"top_k": 5, "top_p": 1.0, "min_p": 0.0}
+    some = {"top_k": 4, "top_p": 0.9, "min_p": 0.1}
+    assert _counts_all(Settings(**none), 5)
+    assert not _counts_all(Settings(**none | {name: some[name]}), 5)
+    assert not _counts_all(Settings(**none | {name: np.full((2, 1), none[name])}), 5)
