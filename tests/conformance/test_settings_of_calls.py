@@ -200,3 +200,33 @@ def test_an_engine_is_called_with_one_row_without_settings():
     assert sum(not isinstance(law, Warped) for law in alone) == 1
     tried = {name for law in alone if isinstance(law, Warped) for name in law.settings[0]}
     assert tried == {"temperature", "top_p"}
+
+
+@pytest.mark.parametrize("kind", [Tokens(2), Tokens(3, DISTINCT), Block.of_length(2)], ids=repr)
+@pytest.mark.parametrize("names", [("allowed",), ("allowed", "lengths", *NAMES)], ids=repr)
+def test_masks_forbid_other_tokens_after_each_symbol_and_in_the_next_pair_of_models(kind, names):
+    for task in kernel_tasks(taking(*names), kind, 67, ENTRIES):
+        case = task.case
+        if isinstance(case, Warped) and not (case.allowed.all() or task.large):
+            masked = ~case.allowed.all(axis=-1)
+            assert (np.count_nonzero(~case.allowed, axis=-1) == masked).all()
+            forbidden = np.argmin(case.allowed, axis=-1)
+            # Of four possible tokens one is allowed at all three of the places before.
+            masked &= np.isfinite(case.target_logits).sum(axis=-1) > 3
+            both = masked[:, 1:] & masked[:, :1]
+            assert (forbidden[:, 1:] != forbidden[:, :1])[both].all()
+            both = masked[1:] & masked[:-1]
+            assert (forbidden[1:] != forbidden[:-1])[both].all()
+
+
+@pytest.mark.parametrize("size", ["one", "a few", "31 to 255", "many"])
+def test_the_mask_of_the_first_position_for_all_is_found_in_calls_of_each_size(size):
+    def verify(draft, target_logits, drafts, allowed, rng):
+        if rows_of(size, draft):
+            allowed = np.broadcast_to(allowed[:, :1], allowed.shape)
+        target = softmax(np.where(allowed, target_logits.astype(float), -np.inf))
+        numbers = rng.random((len(draft), drafts.shape[1] + 1))
+        found = batch.token_verification(draft.astype(float), target, drafts, numbers)
+        return found.length, found.token
+
+    assert findings(verify, Block.of_length(2), in_calls(size))

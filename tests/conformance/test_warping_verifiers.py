@@ -239,11 +239,12 @@ def test_the_mask_forbids_the_likeliest_token_after_the_text():
 
 
 def test_the_mask_differs_between_rows_and_places():
-    """Forbidden is the likeliest, the second, ... of what the target may say there, if two are."""
+    """Forbidden is the likeliest token that is not at the first place, the last, or a row above."""
     (case,) = warped_cases({"a base": ((1, 1, 1, 1), (1, 4, 2, 0))}, (ALLOWED,), bool)
     forbidden = np.argmin(case.allowed, axis=-1)
     assert (~case.allowed).sum(-1).tolist() == [[1] * 5] * 2
-    assert forbidden.tolist() == [[1, 2, 0, 1, 2], [2, 0, 1, 2, 0]]
-    np.testing.assert_allclose(case.target[1, :2], [[0.2, 0.8, 0, 0], [0, 2 / 3, 1 / 3, 0]])
+    # Where all three are, the likeliest of those that are there once.
+    assert forbidden.tolist() == [[1, 2, 0, 2, 0], [2, 1, 1, 0, 1]]
+    np.testing.assert_allclose(case.target[1, :2], [[0.2, 0.8, 0, 0], [1 / 3, 0, 2 / 3, 0]])
     (case,) = warped_cases({"a base": ((1, 1), (1, 0))}, (ALLOWED,), bool)
     assert case.allowed.all()

@@ -12,6 +12,7 @@ from otspec.conformance.cases.cases import FEWER, Case, begun, memoryless, remem
 from otspec.conformance.cases.settings import (
     ALLOWED,
     ANYWHERE,
+    ENOUGH,
     GREEDY,
     LOGITS,
     MASKED,
@@ -167,24 +168,23 @@ def with_settings(
     each, _, _ = asked(wanted)
     twice = _of_variants(case, 2 * case.variants)  # masks of two variants differ
 
-    def fitting(pair: Pair) -> Warped | None:
-        # A setting that is not clear behind any mask comes without one.
+    def told(pair: Pair) -> tuple[float, bool]:
+        # A setting that is not clear behind any mask, or tells little there, comes without one.
+        found = [(-1.0, mask)]
         for masked in {mask: None, False: None}:
             left = _warped(twice, [pair] * twice.variants, masked)
             if taken(left) and clear(left.masked, pair[0]):
-                return left
-        return None
+                how = min(shift(left.masked, pair[0] or pair[1]), ENOUGH)
+                found.append((how if masked == mask else 0.99 * how, masked))
+        return max(found)
 
     def moved(options: Mapping[str, Any]) -> float:
-        for target, draft in pairs_of(case, wanted, [options]):
-            if left := fitting((target, draft)):
-                return shift(left.masked, target or draft) - (mask and left.allowed.all())
-        return -2.0
+        return max((told(pair)[0] for pair in pairs_of(case, wanted, [options])), default=-1.0)
 
     tried = [telling(values, moved) for values in ANYWHERE]
     tried += [GREEDY] if each and not alike else []
-    found = [(pair, fitting(pair)) for pair in pairs_of(case, wanted, tried)]
-    pairs = [(pair, not left.allowed.all()) for pair, left in found if left]
+    found = [(pair, *told(pair)) for pair in pairs_of(case, wanted, tried)]
+    pairs = [(pair, masked) for pair, how, masked in found if how >= 0]
     if not pairs and not mask:
         return [case]
     if alike or not each:
@@ -206,8 +206,9 @@ def _of_variants(case: Case, count: int) -> Case:
 def _warped(small: Case, pairs: Sequence[Pair], mask: bool | Sequence[bool] = False) -> Warped:
     """Return a case of one variant for each pair of settings, or whose variants have them.
 
-    A mask forbids one likely token: another one in the next variant, and after each symbol.
-    All variants have one, or those of which this is said.
+    A mask forbids the likeliest token that is allowed in the variant before, at the beginning of
+    the text, and after the symbol before, if there is one. All variants have a mask, or those of
+    which this is said.
     """
     draft, target = (
         np.repeat(shifted_logits(small, model), len(pairs) // small.variants, axis=0)
@@ -217,10 +218,12 @@ def _warped(small: Case, pairs: Sequence[Pair], mask: bool | Sequence[bool] = Fa
     masks = np.broadcast_to(mask, len(pairs))
     for variant in np.flatnonzero(masks):
         for after in range(allowed.shape[1]):
-            likeliest = np.argsort(-target[variant, after], kind="stable")
-            count = np.isfinite(target[variant, after]).sum()
-            if count > 1:
-                allowed[variant, after, likeliest[(variant % 2 + after) % count]] = False
+            row = target[variant, after]
+            before = [allowed[variant, 0], allowed[variant, max(after - 1, 0)]]
+            before += [allowed[variant - 1, after]] if variant else []
+            clashes = np.where(np.isfinite(row), np.sum(np.logical_not(before), axis=0), len(row))
+            if np.isfinite(row).sum() > 1:
+                allowed[variant, after, np.lexsort((-row, clashes))[0]] = False
     words = words_of(pairs) + ", masked" * bool(masks.any())
     name = f"{small.name}, {words.removeprefix(', ')}"
     return _of_logits(small, pairs, draft, target, allowed, name=name)
