@@ -141,6 +141,15 @@ def test_right_verifiers_pass_odd_calls():
         assert check(verifier, **QUICK).passed
 
 
+@pytest.mark.parametrize("kind", [Tokens(1), Tokens(2), Block.of_length(2)], ids=repr)
+def test_where_no_block_is_left_over_the_correction_is_the_last_token(kind):
+    (case,) = [
+        each for each in library.cases_of(kind, 4_099, uneven=False) if each.vocabulary == 4_096
+    ]
+    left = np.maximum(case.target - case.draft, 0)[0, 0]
+    assert case.places[np.flatnonzero(left)].tolist() == [4_095]
+
+
 def test_distinct_drafts_have_a_case_of_more_tokens():
     counts = {
         Tokens(3): [], Tokens(3, "without-replacement"): [6],

@@ -113,7 +113,8 @@ def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
     sizes = [size if size > STILL_LARGE else vocabulary for size in sizes]
     large = [among(case, sizes[turn], turn) for turn, case in enumerate(small)]
     if (even := 1 << vocabulary.bit_length() - 1) < vocabulary:
-        large.append(among(small[0], even))  # a multiple of all blocks: none is left over
+        # A multiple of all blocks: none is left over. The correction is the last token there.
+        large.append(among(small[0], even, turn=3))
     # Other laws of siblings of symbols are no such laws of tokens.
     dense = [spread(small[0], vocabulary)] if kind.law == "iid" else []
     several = certain_cases(kind, "rows of a batch of which some are certain", uneven)
