@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from small_verifiers import drawn
 
 import otspec
 from otspec.conformance.cases.cases import memoryless, mixed, remembering, spread
@@ -177,13 +178,8 @@ def test_symbols_of_many_tokens_have_no_joint_law_but_of_blocks():
     assert not has_joint_law(Tokens(2), wide)
 
 
-def drawn_one(weights, rng):
-    sums = np.cumsum(weights.astype(float))
-    return min(int(np.searchsorted(sums, rng.random() * sums[-1], "right")), len(sums) - 1)
-
-
 def target_only(target, drafts, rng):
-    said = np.array([drawn_one(row, rng) for row in target])
+    said = drawn(target, rng.random(len(target)))
     equal = drafts == said[:, None]
     return said, np.where(equal.any(axis=1), equal.argmax(axis=1), -1)
 
@@ -194,7 +190,7 @@ def target_only_in_a_tree(target, drafts, parents, rng):
         node, below = -1, [-1]
         while below:
             node = below[0]
-            said = drawn_one(rows[node + 1], rng)
+            said = drawn(rows[node + 1], np.array(rng.random()))
             equal = (at for at, parent in enumerate(parents) if parent == node and own[at] == said)
             below = [*equal][:1]
         nodes.append(node)
@@ -212,7 +208,7 @@ def drawn_draft(draft, target, drafts, rng):
     kept = rng.random(len(drafts)) * draft[rows, last] < target[rows, last]
     left = np.maximum(target - draft, 0)
     left = np.where(left.sum(axis=1, keepdims=True) > 1e-12, left, target)
-    said = np.where(kept, last, [drawn_one(row, rng) for row in left])
+    said = np.where(kept, last, drawn(left, rng.random(len(left))))
     equal = drafts == said[:, None]
     index = np.where(equal.any(axis=1), equal.argmax(axis=1), -1)
     return said, np.where(kept, drafts.shape[1] - 1, index)

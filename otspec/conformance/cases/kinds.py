@@ -37,6 +37,11 @@ class Kind(Frozen, ABC):
         """The parent of each draft; −1 for the text."""
 
     @property
+    def widest(self) -> int:
+        """The most siblings that are drafted."""
+        return max(map(len, children_of(self.parents)))
+
+    @property
     @abstractmethod
     def kept(self) -> tuple[int, ...]:
         """How many drafted tokens come before the last one, for each mark."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base import children_of
 from otspec.conformance.cases.cases import (
     BEHIND,
     FEWER,
@@ -130,7 +129,7 @@ def certain_cases(kind: Kind, name: str, uneven: bool) -> list[Case]:
 
 def many_symbols(kind: Kind) -> list[Case]:
     """Return the case of more tokens than siblings; for i.i.d. ones the dense case is it."""
-    n = max(6, 2 + max(map(len, children_of(kind.parents))))
+    n = max(6, 2 + kind.widest)
     if kind.law == "iid" or n**kind.length > MOST_CELLS:
         return []
     weights = np.arange(1, n + 1)
@@ -212,7 +211,7 @@ def in_calls(
     """
     # The likelier a draft is, the less it is wanted; in some rows all drafts are kept. The largest
     # probability differs between rows, and each has a token that is never drafted.
-    n = 4 if kind.law == "iid" else max(4, 2 * max(map(len, children_of(kind.parents))))
+    n = 4 if kind.law == "iid" else max(4, 2 * kind.widest)
     # Of distinct drafts most settings leave as many as are drafted. A limit that is clear of the
     # powers of a number is clear of those of its square, behind any mask.
     last, iid = n - 1, kind.law == "iid"
@@ -230,7 +229,7 @@ def in_calls(
 
 def shared_warped(kind: Kind, uneven: bool) -> list[Case]:
     """Return the case of pairs of rows with settings, if it is taken."""
-    steps = STEP ** np.arange(max(5, 3 + max(map(len, children_of(kind.parents)))))
+    steps = STEP ** np.arange(max(5, 3 + kind.widest))
     base = SHARED_WARPED if kind.law == "iid" else (steps, steps[::-1])
     return taken_cases(kind, [memoryless("", *base)], uneven)
 
@@ -254,7 +253,7 @@ def is_taken(kind: Kind, case: Case, uneven: bool) -> bool:
 
 def needs_lengths(kind: Kind, case: Case) -> bool:
     """Return whether some rows have fewer drafts, of their own or for want of distinct ones."""
-    most = max(map(len, children_of(kind.parents)))
+    most = kind.widest
     rows = case.draft.reshape(-1, case.n)
     return case.uneven or any(siblings_of(row, kind.law, most) < most for row in rows)
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
-from otspec._base import Frozen, cached_property, children_of
+from otspec._base import Frozen, cached_property
 from otspec.conformance.cases import library
 from otspec.conformance.cases.arrays import placed
 from otspec.conformance.cases.calling import Verifier
@@ -166,11 +167,15 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     ]
     named = [replace(case, name=f", with settings{case.name}") for case in changed]
 
-    def of_calls(words: str, *, pairs: int = 3) -> list[Case]:
-        """Return the cases of such calls with all that is taken, and with nothing."""
-        made = library.in_calls(kind, words, uneven, wanted, pairs=pairs)
-        simple = library.in_calls(kind, f"{words}, {PLAIN}", uneven=False, pairs=pairs)
+    @cache
+    def of_pairs(pairs: int) -> list[Case]:
+        """Return the cases of calls with all that is taken, and with nothing."""
+        made = library.in_calls(kind, "", uneven, wanted, pairs=pairs)
+        simple = library.in_calls(kind, f", {PLAIN}", uneven=False, pairs=pairs)
         return [*made, *simple] if uneven or any(isinstance(it, Warped) for it in made) else made
+
+    def of_calls(words: str, *, pairs: int = 3) -> list[Case]:
+        return [replace(case, name=f"{words}{case.name}") for case in of_pairs(pairs)]
 
     sized = [
         (case, each)
@@ -184,7 +189,6 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     apart = "rows up to 32 apart"
     sized += [(replace(case, name=apart), RowsApart) for case in shared]
     sized += [(replace(case, name=f"{apart}{case.name}"), RowsApart) for case in named]
-    far = of_calls("")
     fewer = (*FEWER, *DRAFTLESS) if len(kind.parents) > 1 else DRAFTLESS
     return [
         *tasks_of(verifier, kind, [*cases, *warped, *library.large_settings(warped, vocabulary)]),
@@ -194,7 +198,7 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         *pair_tasks(verifier, kind, changed, WARPED),
         *(Task(verifier, kind, case, case, each) for case, each in sized),
         *(Task(verifier, kind, case, case, AmongTokens, large=True) for case in dense),
-        *long_calls(verifier, kind, far, vocabulary, entries),
+        *long_calls(verifier, kind, of_pairs(3), vocabulary, entries),
     ]
 
 
@@ -234,7 +238,7 @@ def _settings_of(case: Case) -> set[str]:
 
 def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
     """Return the task of two rows, of which one keeps nothing, with drafts at all places."""
-    most = max(map(len, children_of(kind.parents)))
+    most = kind.widest
     uneven = verifier.uneven
     plain = library.plain_cases(kind, uneven, "a row beside", beside=True)
     cases = (replace(case, uneven=uneven) for case in plain if most < case.n)

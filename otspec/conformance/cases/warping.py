@@ -171,7 +171,7 @@ def with_settings(
     def told(pair: Pair) -> tuple[float, bool]:
         # A setting that is not clear behind any mask, or tells little there, comes without one.
         found = [(-1.0, mask)]
-        for masked in {mask: None, False: None}:
+        for masked in {mask, False}:
             left = _warped(twice, [pair] * twice.variants, masked)
             if taken(left) and clear(left.masked, pair[0]):
                 how = min(shift(left.masked, pair[0] or pair[1]), ENOUGH)

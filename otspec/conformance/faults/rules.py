@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from otspec import rules
-from otspec._base import children_of
 from otspec.blocks import BlockVerification, TokenVerification, TraversalVerify
 from otspec.blocks.trees.verifiers.draft_selection import selected_by_depth
 from otspec.chance import Chance
@@ -106,7 +105,7 @@ class RightRule:
         """Return whether the rule verifies drafts of a kind."""
         if self.kind != kind.name:
             return False
-        most = max(map(len, children_of(kind.parents)))
+        most = kind.widest
         return (
             most == 1
             if self.law is None
